@@ -1,0 +1,156 @@
+// Package harness speaks the dialects of model families: how a request is
+// written for a model, and how calls are read out of its raw output. It does
+// no I/O.
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"atoll/llm"
+)
+
+// A Prompt is what an engine needs to continue text. The engine renders
+// Messages with the model's own chat template and appends Prefill.
+type Prompt struct {
+	Messages []Turn       `json:"messages"`
+	Prefill  string       `json:"prefill,omitempty"` // the answer starts with this text; it is not repeated in the output
+	Stop     []string     `json:"stop,omitempty"`    // generation ends before any of these
+	Grammar  string       `json:"grammar,omitempty"` // GBNF that constrains the output; rule "root"
+	Sampling llm.Sampling `json:"sampling"`
+	Max      int          `json:"max"` // most tokens to generate; 0: as many as fit
+}
+
+// A Turn is one message as a chat template sees it.
+type Turn struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// A Harness knows one dialect.
+type Harness interface {
+	// Name is what --harness and the chat header show.
+	Name() string
+	// Render writes req in the dialect.
+	Render(req *llm.Request) (Prompt, error)
+	// Parser returns a fresh parser for the output of one rendered prompt.
+	Parser(req *llm.Request) Parser
+}
+
+// A Parser turns raw output into deltas as it arrives. However the output is
+// cut into pieces, the concatenated result is the same.
+type Parser interface {
+	Push(piece string) []llm.Delta
+	// Close flushes what was held back. truncated says that the output ended
+	// at the token limit: an unfinished call is then not a call.
+	Close(truncated bool) ([]llm.Delta, error)
+}
+
+// A Piece is one step of a completion. Exactly one field is set.
+type Piece struct {
+	Text string
+	Load *llm.Load
+	Done *llm.Done // last piece of a successful completion
+}
+
+// A Completer continues prompts: an engine, before any dialect.
+type Completer interface {
+	Info() llm.Info
+	Complete(ctx context.Context, p Prompt) iter.Seq2[Piece, error]
+	Count(ctx context.Context, p Prompt) (int, error)
+}
+
+// Model joins an engine and a dialect.
+func Model(c Completer, h Harness) llm.Model { return &model{c, h} }
+
+type model struct {
+	c Completer
+	h Harness
+}
+
+func (m *model) Info() llm.Info {
+	i := m.c.Info()
+	i.Harness = m.h.Name()
+	return i
+}
+
+func (m *model) Count(ctx context.Context, req *llm.Request) (int, error) {
+	p, err := m.h.Render(req)
+	if err != nil {
+		return 0, err
+	}
+	return m.c.Count(ctx, p)
+}
+
+func (m *model) Generate(ctx context.Context, req *llm.Request) llm.Stream {
+	return func(yield func(llm.Delta, error) bool) {
+		p, err := m.h.Render(req)
+		if err != nil {
+			yield(llm.Delta{}, fmt.Errorf("write prompt: %w", err))
+			return
+		}
+		parser, calls := m.h.Parser(req), 0
+		emit := func(ds []llm.Delta) bool {
+			for _, d := range ds {
+				if d.Call != nil {
+					calls++
+				}
+				if !yield(d, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		var done llm.Done
+		for piece, err := range m.c.Complete(ctx, p) {
+			switch {
+			case err != nil:
+				yield(llm.Delta{}, err)
+				return
+			case piece.Load != nil:
+				if !yield(llm.Delta{Load: piece.Load}, nil) {
+					return
+				}
+			case piece.Done != nil:
+				done = *piece.Done
+			default:
+				if !emit(parser.Push(piece.Text)) {
+					return
+				}
+			}
+		}
+		rest, err := parser.Close(done.Stop == llm.StopLength)
+		if !emit(rest) {
+			return
+		}
+		if err != nil {
+			yield(llm.Delta{}, err)
+			return
+		}
+		if calls > 0 {
+			done.Stop = llm.StopCalls
+		}
+		yield(llm.Delta{Done: &done}, nil)
+	}
+}
+
+// CodeCall is the name and the arguments of the one tool every code harness
+// offers: run source text in a language's kernel.
+type CodeCall struct {
+	Language string `json:"language"` // canonical: "python"
+	Code     string `json:"code"`
+}
+
+// RunCode is the name of the tool whose arguments are a [CodeCall].
+const RunCode = "run_code"
+
+// NewCodeCall returns a call of [RunCode].
+func NewCodeCall(id, language, code string) *llm.ToolCall {
+	args, err := json.Marshal(CodeCall{language, code})
+	if err != nil { // two strings always marshal
+		panic(err)
+	}
+	return &llm.ToolCall{ID: id, Name: RunCode, Args: args}
+}

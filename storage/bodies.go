@@ -1,0 +1,91 @@
+package storage
+
+// User is the body of a [UserSaid] entry.
+type User struct {
+	Text  string `json:"text"`
+	Files []File `json:"files,omitempty"` // attached with this message
+}
+
+// A File is an attachment or a file that a run made.
+type File struct {
+	Name string `json:"name"`           // as the code sees it, relative to the workspace
+	Path string `json:"path,omitempty"` // where the original is; attachments only
+	Size int64  `json:"size"`           // bytes
+	Blob string `json:"blob,omitempty"` // hash of the kept content; results only
+	MIME string `json:"mime,omitempty"`
+	Card string `json:"card,omitempty"` // what the model is told about it; attachments only
+}
+
+// Assistant is the body of an [AssistantSaid] entry.
+type Assistant struct {
+	Text        string `json:"text,omitempty"`
+	Calls       []Call `json:"calls,omitempty"`
+	Model       string `json:"model,omitempty"`
+	Harness     string `json:"harness,omitempty"`
+	Stop        string `json:"stop,omitempty"` // "end", "calls", "length"
+	Usage       Usage  `json:"usage"`
+	Interrupted bool   `json:"interrupted,omitempty"` // the stream ended before the model did
+}
+
+// A Call is code the model wants to run.
+type Call struct {
+	ID       string `json:"id"`
+	Language string `json:"language"`
+	Code     string `json:"code"`
+}
+
+// Usage counts tokens and time of one answer.
+type Usage struct {
+	Prompt  int     `json:"prompt"`  // tokens
+	Cached  int     `json:"cached"`  // of these, not evaluated again
+	Output  int     `json:"output"`  // tokens
+	Seconds float64 `json:"seconds"` // wall time
+}
+
+// Decision is the body of a [CallDecided] entry.
+type Decision struct {
+	Call  string `json:"call"`
+	Allow bool   `json:"allow"`
+	By    string `json:"by"`             // "person" or "policy"
+	Note  string `json:"note,omitempty"` // why not, told to the model
+	Code  string `json:"code,omitempty"` // the person's edited version, if edited
+}
+
+// Result is the body of a [CallEnded] entry.
+type Result struct {
+	Call    string   `json:"call"`
+	Status  string   `json:"status"` // "ok", "error", "interrupted", "timeout", "died", "denied", "lost"
+	Outputs []Output `json:"outputs,omitempty"`
+	Error   *Error   `json:"error,omitempty"`
+	Note    string   `json:"note,omitempty"` // a sentence for the person
+	Files   []File   `json:"files,omitempty"`
+	Seconds float64  `json:"seconds"`
+	Log     string   `json:"log,omitempty"` // blob with the whole output, when it was cut here
+	Cut     int64    `json:"cut,omitempty"` // bytes left out here
+}
+
+// Output is one piece of what a run showed, in order.
+type Output struct {
+	Stream string `json:"stream,omitempty"` // "stdout" or "stderr", with Text
+	Text   string `json:"text,omitempty"`
+	MIME   string `json:"mime,omitempty"`  // "image/png", "application/vnd.atoll.table+json", "text/plain"
+	Blob   string `json:"blob,omitempty"`  // content by hash, with MIME
+	Plain  string `json:"plain,omitempty"` // text form of a displayed object
+}
+
+// Error is an exception of the program that ran.
+type Error struct {
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Line    int    `json:"line,omitempty"`
+	Trace   string `json:"trace"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Fault is the body of a [Failed] entry: why a turn ended without an answer.
+type Fault struct {
+	Code   string `json:"code"`
+	Title  string `json:"title"`
+	Hint   string `json:"hint,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}

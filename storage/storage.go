@@ -1,0 +1,58 @@
+// Package storage keeps what happened. A chat is a tree of entries that only
+// grows; everything shown is read back from here. It imports no sibling
+// package.
+package storage
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// A Kind says what an entry records. Unknown kinds are kept and shown as such.
+type Kind string
+
+// The kinds there are; bodies.go has one struct for each.
+const (
+	UserSaid      Kind = "user"
+	AssistantSaid Kind = "assistant"
+	CallDecided   Kind = "decision"
+	CallEnded     Kind = "result"
+	Failed        Kind = "fault"
+)
+
+// An Entry is one thing that happened in a chat. Entries are immutable.
+type Entry struct {
+	Seq    uint64          `json:"seq"` // store-wide, dense, assigned by Append
+	ID     string          `json:"id"`
+	Parent string          `json:"parent,omitempty"` // "" for the first
+	Chat   string          `json:"chat"`
+	At     time.Time       `json:"at"`
+	Kind   Kind            `json:"kind"`
+	Body   json.RawMessage `json:"body"`            // one struct per Kind, see bodies.go
+	Blobs  []string        `json:"blobs,omitempty"` // hashes of the files it refers to
+}
+
+// A Chat is the head of a conversation.
+type Chat struct {
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+	Leaf    string    `json:"leaf"`    // the entry that the next one follows
+	Model   string    `json:"model"`   // model reference; "" is the default
+	Approve string    `json:"approve"` // "ask", "auto" or "never"
+}
+
+var (
+	// ErrLocked means another process owns the data folder.
+	ErrLocked = errors.New("data folder is in use")
+	// ErrNewer means a newer version wrote the data.
+	ErrNewer = errors.New("data was written by a newer version")
+	// ErrDamaged means a check failed; the error's text says which.
+	ErrDamaged = errors.New("data is damaged")
+	// ErrNotFound means there is no such record.
+	ErrNotFound = errors.New("not found")
+	// ErrNoSpace means the disk is full; nothing was changed.
+	ErrNoSpace = errors.New("no space left on disk")
+)
