@@ -154,3 +154,16 @@ func NewCodeCall(id, language, code string) *llm.ToolCall {
 	}
 	return &llm.ToolCall{ID: id, Name: RunCode, Args: args}
 }
+
+// ReadCodeCall returns the arguments of a [RunCode] call. It returns
+// [llm.ErrMalformed] for other calls and for broken arguments.
+func ReadCodeCall(c llm.ToolCall) (CodeCall, error) {
+	if c.Name != RunCode {
+		return CodeCall{}, fmt.Errorf("%w: there is no tool %q", llm.ErrMalformed, c.Name)
+	}
+	var code CodeCall
+	if err := json.Unmarshal(c.Args, &code); err != nil {
+		return CodeCall{}, fmt.Errorf("%w: arguments of %s: %w", llm.ErrMalformed, c.Name, err)
+	}
+	return code, nil
+}
