@@ -25,6 +25,10 @@ type Assistant struct {
 	Stop        string `json:"stop,omitempty"` // "end", "calls", "length"
 	Usage       Usage  `json:"usage"`
 	Interrupted bool   `json:"interrupted,omitempty"` // the stream ended before the model did
+	// Rejected says why this did not stand as the answer; another one follows.
+	Rejected string `json:"rejected,omitempty"`
+	// Unsupported lists numbers of Text that no output of the chat shows.
+	Unsupported []string `json:"unsupported,omitempty"`
 }
 
 // A Call is code the model wants to run.
@@ -88,4 +92,29 @@ type Fault struct {
 	Title  string `json:"title"`
 	Hint   string `json:"hint,omitempty"`
 	Detail string `json:"detail,omitempty"`
+}
+
+// Damage is the body of a [Damaged] entry: what is left of one that cannot be
+// read.
+type Damage struct {
+	Size   int    `json:"size"`   // bytes stored
+	Reason string `json:"reason"` // for the curious, not a sentence for people
+}
+
+// BlobHashes returns the hashes that r refers to.
+func (r Result) BlobHashes() []string {
+	var hs []string
+	add := func(h string) {
+		if h != "" {
+			hs = append(hs, h)
+		}
+	}
+	for _, o := range r.Outputs {
+		add(o.Blob)
+	}
+	for _, f := range r.Files {
+		add(f.Blob)
+	}
+	add(r.Log)
+	return hs
 }

@@ -19,6 +19,7 @@ const (
 	CallDecided   Kind = "decision"
 	CallEnded     Kind = "result"
 	Failed        Kind = "fault"
+	Damaged       Kind = "damaged" // stands for an entry that cannot be read; never stored
 )
 
 // An Entry is one thing that happened in a chat. Entries are immutable.
@@ -55,4 +56,17 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrNoSpace means the disk is full; nothing was changed.
 	ErrNoSpace = errors.New("no space left on disk")
+	// ErrReadOnly means the data folder cannot be written.
+	ErrReadOnly = errors.New("data folder cannot be written")
+	// ErrInvalid means the caller asked for something that cannot be kept.
+	ErrInvalid = errors.New("invalid record")
+)
+
+// Limits on what is kept.
+const (
+	// MaxBody is the size limit of an entry's body in bytes; bigger things
+	// belong into blobs.
+	MaxBody = 16 << 20
+	// maxName is the size limit of IDs, blob hashes and setting names in bytes.
+	maxName = 200
 )
