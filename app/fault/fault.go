@@ -1,0 +1,98 @@
+// Package fault says errors to people. It alone knows which error of which
+// package means what to a user; everything below returns plain errors.
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// A Fault is an error fit to be shown: Title and Hint are written for people
+// and hold no raw error text; Detail is for the "more" fold and bug reports.
+type Fault struct {
+	Code   string `json:"code"`
+	Title  string `json:"title"`
+	Hint   string `json:"hint,omitempty"`
+	Detail string `json:"detail,omitempty"`
+
+	exit   int
+	status int
+	err    error
+}
+
+// New returns a fault with its own code: exit status 1, HTTP status 500.
+func New(code, title, hint string) *Fault {
+	return &Fault{Code: code, Title: title, Hint: hint, exit: ExitFailed, status: 500}
+}
+
+// With returns f with a detail; errors.Is still finds f.
+func (f *Fault) With(detail string) *Fault {
+	c := *f
+	c.Detail, c.err = detail, f
+	return &c
+}
+
+// Error returns the title, the detail and the hint as one line.
+func (f *Fault) Error() string {
+	s := f.Title
+	if f.Detail != "" {
+		s += ": " + f.Detail
+	}
+	if f.Hint != "" {
+		s += ". " + f.Hint
+	}
+	return s
+}
+
+// Unwrap returns the error that the fault says.
+func (f *Fault) Unwrap() error { return f.err }
+
+// Exit is the exit status of a command that ends with f.
+func (f *Fault) Exit() int { return f.exit }
+
+// Status is the HTTP status of an answer that is f.
+func (f *Fault) Status() int { return f.status }
+
+// Of returns err as a Fault; nil stays nil.
+func Of(err error) *Fault {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f
+	}
+	for _, row := range table {
+		if errors.Is(err, row.is) {
+			f := row.f
+			f.Detail, f.err = err.Error(), err
+			return &f
+		}
+	}
+	f := *New("internal", "Something went wrong inside Atoll", "Try again; if it comes back, `atoll doctor` may tell more.")
+	f.Detail, f.err = err.Error(), err
+	return &f
+}
+
+// BadRequest says that the caller asked for something that makes no sense.
+func BadRequest(err error) *Fault {
+	return &Fault{Code: "input", Title: "This cannot be done as asked", Detail: err.Error(), exit: ExitUsage, status: 400, err: err}
+}
+
+// Read returns the fault that a door sent as JSON, with the exit and HTTP
+// status of its code.
+func Read(b []byte) (*Fault, error) {
+	var f Fault
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, err
+	}
+	f.exit, f.status = ExitFailed, 500
+	if f.Code == "input" {
+		f.exit, f.status = ExitUsage, 400
+	}
+	for _, row := range table {
+		if row.f.Code == f.Code {
+			f.exit, f.status, f.err = row.f.exit, row.f.status, row.is
+		}
+	}
+	return &f, nil
+}
