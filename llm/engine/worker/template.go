@@ -1,0 +1,116 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"runtime/metrics"
+	"strings"
+	"time"
+
+	"atoll/llm/engine/wire"
+	"atoll/llm/harness"
+
+	"github.com/ardanlabs/jinja"
+)
+
+// Limits of rendering. Templates come with model files, from anywhere: one
+// that loops or grows without end must not take the machine with it.
+const (
+	renderTime   = 5 * time.Second
+	renderMemory = 512 * mib // of this process while rendering, all in all
+	renderSize   = wire.MaxFrame
+)
+
+// A template writes conversations in the form a model was trained on.
+type template struct {
+	compiled *jinja.Template
+	bos, eos string
+}
+
+// newTemplate compiles source, the template in a model file, under the rules
+// of Hugging Face: jinja already follows trim_blocks and lstrip_blocks; the
+// one newline at the end of the source that Python's Jinja2 drops is dropped
+// here.
+func newTemplate(source, bos, eos string) (*template, error) {
+	var t *jinja.Template
+	source = strings.TrimSuffix(strings.TrimSuffix(source, "\n"), "\r")
+	err := limited(func() (err error) {
+		t, err = jinja.Compile(source)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &template{t, bos, eos}, nil
+}
+
+// render writes turns and the beginning of the answer.
+func (t *template) render(turns []harness.Turn) (string, error) {
+	messages := make([]jinja.Value, len(turns))
+	for i, turn := range turns {
+		d := jinja.NewDict()
+		d.AsDict().Set("role", jinja.NewString(turn.Role))
+		d.AsDict().Set("content", jinja.NewString(turn.Content))
+		messages[i] = d
+	}
+	vars := map[string]jinja.Value{
+		"messages":              jinja.NewList(messages),
+		"add_generation_prompt": jinja.NewBool(true),
+		"bos_token":             jinja.NewString(t.bos),
+		"eos_token":             jinja.NewString(t.eos),
+	}
+	var out string
+	err := limited(func() (err error) {
+		out, err = t.compiled.RenderValues(vars)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("write the conversation with the model's chat template: %w", err)
+	}
+	if len(out) > renderSize {
+		return "", fmt.Errorf("write the conversation with the model's chat template: it became %s, more than the %s allowed", size(int64(len(out))), size(renderSize))
+	}
+	return out, nil
+}
+
+// errRunaway means that a template neither ends nor fails. The worker ends
+// after telling the host: what runs away cannot be stopped otherwise.
+var errRunaway = errors.New("the model's chat template does not come to an end")
+
+// limited runs f, which cannot be interrupted, and returns an error when it
+// takes too long or too much memory. Then f is left running: the process ends
+// soon after, see errRunaway.
+func limited(f func() error) error {
+	done := make(chan error, 1) // buffered: f may end after nobody waits
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- fmt.Errorf("the template made its interpreter fail: %v", r)
+			}
+		}()
+		done <- f()
+	}()
+	deadline := time.NewTimer(renderTime)
+	defer deadline.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-deadline.C:
+			return fmt.Errorf("%w: more than %v", errRunaway, renderTime)
+		case <-tick.C:
+			if heap() > renderMemory {
+				return fmt.Errorf("%w: more than %s", errRunaway, size(renderMemory))
+			}
+		}
+	}
+}
+
+// heap returns the bytes of Go objects in this process, without stopping it.
+func heap() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
