@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Level is documented at [Runner]. The first call takes some ten milliseconds.
+func (r *runner) Level(ctx context.Context) Level {
+	a, err := r.probe(ctx)
+	if err != nil {
+		return Level{Name: LevelNone, Guarantees: []Guarantee{{
+			Name: "sandbox", Detail: "It was not tried: " + err.Error() + ".", Fix: "Try again.",
+		}}}
+	}
+	return Level{Name: a.level, Guarantees: a.guarantees()}
+}
+
+// guarantees lists every promise, whether it holds or not.
+func (a ability) guarantees() []Guarantee {
+	full, some := a.level == LevelFull, a.level != LevelNone
+	lack := a.full
+	g := func(name string, holds bool, detail, without string) Guarantee {
+		if holds {
+			return Guarantee{Name: name, Holds: true, Detail: detail}
+		}
+		if !some {
+			without = "No program is started."
+		}
+		if lack.reason != "" {
+			without += " " + lack.reason
+		}
+		fix := lack.fix
+		if !some && a.reduced.fix != "" && a.reduced.fix != fix {
+			fix = strings.TrimSpace(fix + " " + a.reduced.fix)
+		}
+		return Guarantee{Name: name, Detail: strings.TrimSpace(without), Fix: fix}
+	}
+	landlock := Guarantee{Name: "landlock", Holds: some && a.seen.Landlock > 0, Detail: fmt.Sprintf("Version %d of the kernel's file rules repeats what the mounts allow.", a.seen.Landlock)}
+	if !landlock.Holds {
+		landlock.Detail = fmt.Sprintf("The kernel offers version %d of its file rules; none is in force.", landlockABI())
+		landlock.Fix = "Use a kernel with Landlock, named in its lsm= line (Linux 5.13 or newer)."
+		if a.level == LevelNone && landlockABI() > 0 {
+			landlock.Fix = lack.fix
+		}
+	}
+	limits := "Counted by the sandbox itself every 20 to 100 ms, so that a fast program can pass the limit for a moment."
+	kernelCap := limits
+	if a.seen.PidMax {
+		kernelCap += " The kernel also caps process numbers."
+	}
+	return []Guarantee{
+		g("namespaces", full, "Users, mounts, processes, network, messages, host name and cgroups of its own.", "The program shares the machine's view."),
+		g("files", some, "Only the system's programs and the folders of the policy can be opened.", ""),
+		g("hidden files", full, "Nothing else exists inside, not even names.", "Names, sizes and times of other files can be seen, though not what is in them."),
+		g("read-only parts", full, "A read-only file or folder can lie inside a writable one.", "Policies with a read-only part inside a writable folder are refused."),
+		landlock,
+		g("seccomp", some, "Dangerous system calls are refused; foreign and unknown ones too.", ""),
+		g("no new rights", some, "Set-id programs and capabilities have no effect.", ""),
+		g("network", some, networkDetail(full), ""),
+		g("other programs", some, "Programs outside can be neither signalled nor inspected.", ""),
+		g("kill", some, killDetail(full), ""),
+		g("memory limit", some, limits, ""),
+		g("process limit", some, kernelCap, ""),
+		g("disk limit", some, "Growth of the writable folders is measured, and free space of up to 1 GiB always remains.", ""),
+		{Name: "cgroup", Detail: "Not used by this version: limits are counted by the sandbox itself.", Fix: "Nothing to do; the limits above hold without it."},
+	}
+}
+
+func networkDetail(full bool) string {
+	if full {
+		return "A network of its own with nothing but loopback."
+	}
+	return "No sockets can be made."
+}
+
+func killDetail(full bool) string {
+	if full {
+		return "The kernel ends every process of the sandbox with its first one."
+	}
+	return "A guard outside ends the process group and walks the rest of the tree."
+}

@@ -1,0 +1,131 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Descriptors of the helper. The program's extra files follow from filesFD.
+const (
+	controlFD = 3 // read: one order, then commands; its end means that the host is gone
+	reportFD  = 4 // write: reports, one JSON line each
+	filesFD   = 5
+)
+
+// Stages of the helper.
+const (
+	stageFull  = "full"  // process 1 of new namespaces
+	stageGuard = "guard" // reduced mode: supervises from outside the boundary
+	stageEnter = "enter" // reduced mode: restricts itself and becomes the program
+)
+
+// Commands on the control pipe.
+const (
+	cmdInterrupt = "interrupt\n"
+	cmdKill      = "kill\n"
+)
+
+// An order tells the helper what to build and run. Its limits are filled:
+// positive or -1.
+type order struct {
+	Stage  string   `json:"stage"`
+	Path   string   `json:"path"`
+	Args   []string `json:"args"`
+	Dir    string   `json:"dir"`
+	Env    []string `json:"env"`
+	Files  int      `json:"files"` // extra files, from filesFD on
+	Read   []string `json:"read"`
+	Write  []string `json:"write"`
+	Limits Limits   `json:"limits"`
+	UID    int      `json:"uid"`     // the user's number inside
+	TmpDir string   `json:"tmp_dir"` // reduced mode: the only place for temporary files
+}
+
+// Events of a report.
+const (
+	eventStarted = "started"
+	eventExit    = "exit"  // Exit is set
+	eventError   = "error" // nothing was started; Error and Step are set
+)
+
+// A report is what the helper tells the host.
+type report struct {
+	Event string `json:"event"`
+	Exit  Exit   `json:"exit"`
+	Step  string `json:"step,omitempty"`
+	Error string `json:"error,omitempty"`
+	Facts facts  `json:"facts"`
+}
+
+// facts are what the helper saw while it built the boundary.
+type facts struct {
+	Landlock int  `json:"landlock"` // ABI
+	PidMax   bool `json:"pid_max"`  // the kernel itself caps process numbers
+}
+
+// stepExec is the step whose failure is the caller's, not the machine's.
+const stepExec = "exec"
+
+// stepError says which part of the boundary could not be built.
+type stepError struct {
+	step string
+	err  error
+}
+
+func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
+func (e *stepError) Unwrap() error { return e.err }
+
+func failed(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &stepError{step, err}
+}
+
+func readOrder() (order, *bufio.Reader, error) {
+	var o order
+	control := os.NewFile(controlFD, "control")
+	if control == nil {
+		return o, nil, errors.New("this command is started by atoll itself, never by hand")
+	}
+	r := bufio.NewReader(control)
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return o, nil, fmt.Errorf("read order: %w (this command is started by atoll itself, never by hand)", err)
+	}
+	if err := json.Unmarshal(line, &o); err != nil {
+		return o, nil, fmt.Errorf("read order: %w", err)
+	}
+	// Whatever else the host had open without close-on-exec ends here.
+	unix.CloseOnExec(controlFD)
+	unix.CloseOnExec(reportFD)
+	if err := unix.CloseRange(filesFD, ^uint(0)>>1&0x7fffffff, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return o, nil, fmt.Errorf("close inherited files: %w", err)
+	}
+	return o, r, nil
+}
+
+func send(w io.Writer, r report) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+func sendError(w io.Writer, err error) {
+	r := report{Event: eventError, Step: "helper", Error: err.Error()}
+	var s *stepError
+	if errors.As(err, &s) {
+		r.Step, r.Error = s.step, s.err.Error()
+	}
+	// The host sees the end of the pipe when this does not arrive.
+	_ = send(w, r)
+}

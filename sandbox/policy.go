@@ -1,0 +1,144 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Check returns an error that wraps [ErrPolicy] when the policy must not be
+// used: a path is relative, unclean or missing; a writable tree is the root,
+// the home folder, an ancestor of it or a folder of the system; a readable
+// tree is the root or one of the kernel's own file systems; an environment
+// entry is not KEY=VALUE.
+func (p Policy) Check() error {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	for _, path := range p.Read {
+		real, err := checkPath(path)
+		if err != nil {
+			return err
+		}
+		for _, q := range []string{path, real} {
+			if filepath.Dir(q) == q {
+				return fmt.Errorf("%w: %s holds the whole disk; name the folders that are needed", ErrPolicy, q)
+			}
+			if root := kernelTree(q); root != "" {
+				return fmt.Errorf("%w: %s shows the state of the whole machine and cannot be passed on", ErrPolicy, root)
+			}
+		}
+	}
+	for _, path := range p.Write {
+		real, err := checkPath(path)
+		if err != nil {
+			return err
+		}
+		for _, q := range []string{path, real} {
+			if err := checkWritable(q, home); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range p.Env {
+		if key, _, ok := strings.Cut(e, "="); !ok || key == "" || strings.ContainsRune(e, 0) {
+			return fmt.Errorf("%w: environment entry %q is not of the form KEY=VALUE", ErrPolicy, e)
+		}
+	}
+	return nil
+}
+
+// checkPath returns the path behind all symbolic links.
+func checkPath(path string) (string, error) {
+	if !filepath.IsAbs(path) || filepath.Clean(path) != path || strings.ContainsRune(path, 0) {
+		return "", fmt.Errorf("%w: %q is not an absolute, clean path", ErrPolicy, path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w: %s does not exist", ErrPolicy, path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrPolicy, err)
+	}
+	return real, nil
+}
+
+func checkWritable(path, home string) error {
+	if filepath.Dir(path) == path {
+		return fmt.Errorf("%w: %s must not be writable, it holds the whole disk", ErrPolicy, path)
+	}
+	if home != "" {
+		homes := []string{filepath.Clean(home)}
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			homes = append(homes, real)
+		}
+		for _, h := range homes {
+			if within(h, path) {
+				return fmt.Errorf("%w: %s must not be writable, it holds the home folder; choose a folder of its own", ErrPolicy, path)
+			}
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	for _, shared := range []string{"/dev", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/tmp", "/var", "/var/lib", "/var/tmp", "/dev/shm"} {
+		if path == shared {
+			return fmt.Errorf("%w: %s must not be writable, other programs and people use it; choose a folder in it", ErrPolicy, path)
+		}
+	}
+	for _, system := range []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/proc", "/sbin", "/sys", "/usr"} {
+		if within(path, system) {
+			return fmt.Errorf("%w: %s must not be writable, it belongs to the system", ErrPolicy, path)
+		}
+	}
+	return nil
+}
+
+// kernelTree returns the kernel's file system that holds path, or "".
+func kernelTree(path string) string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	for _, t := range []string{"/proc", "/sys"} {
+		if within(path, t) {
+			return t
+		}
+	}
+	if path == "/dev" || path == "/dev/shm" || path == "/dev/pts" {
+		return path
+	}
+	return ""
+}
+
+// within reports whether path is tree or below it. Both are clean.
+func within(path, tree string) bool {
+	return path == tree || strings.HasPrefix(path, strings.TrimSuffix(tree, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// filled returns l with the defaults where it is zero, and -1 for every kind
+// of unlimited.
+func (l Limits) filled() Limits {
+	d := DefaultLimits()
+	return Limits{
+		Memory:   fill(l.Memory, d.Memory),
+		FileSize: fill(l.FileSize, d.FileSize),
+		Disk:     fill(l.Disk, d.Disk),
+		Procs:    fill(l.Procs, d.Procs),
+		Files:    fill(l.Files, d.Files),
+	}
+}
+
+func fill[T int | int64](v, unset T) T {
+	switch {
+	case v == 0:
+		return unset
+	case v < 0:
+		return -1
+	}
+	return v
+}

@@ -1,0 +1,171 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// process is one helper and what it started. Its goroutine, follow, ends with
+// the helper; Wait awaits it.
+type process struct {
+	cmd     *exec.Cmd
+	full    bool // namespaces: ending the helper ends the tree
+	cleanup func()
+	stdin   *os.File
+	stdout  *stream
+	stderr  *stream
+	reports *os.File
+
+	mu      sync.Mutex // guards control against use after its end
+	control *os.File
+
+	killed  atomic.Bool
+	settled chan struct{} // closed when first is set
+	first   report
+	done    chan struct{} // closed when exit is set
+	exit    Exit
+}
+
+// stream closes the pipe when it was read to its end.
+type stream struct{ f *os.File }
+
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.f.Read(p)
+	if errors.Is(err, os.ErrClosed) {
+		return n, io.EOF
+	}
+	if err != nil {
+		s.f.Close()
+	}
+	return n, err
+}
+
+// Stdin is documented at [Process]. Closing it is the caller's task.
+func (p *process) Stdin() io.WriteCloser { return p.stdin }
+
+// Stdout is documented at [Process]. What was written before the end can be
+// read after it.
+func (p *process) Stdout() io.Reader { return p.stdout }
+
+// Stderr is like Stdout.
+func (p *process) Stderr() io.Reader { return p.stderr }
+
+// Interrupt sends SIGINT to the program's process group. It returns
+// [os.ErrProcessDone] after the end.
+func (p *process) Interrupt() error { return p.command(cmdInterrupt) }
+
+func (p *process) command(text string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.done:
+		return os.ErrProcessDone
+	default:
+	}
+	if _, err := p.control.WriteString(text); err != nil {
+		if errors.Is(err, syscall.EPIPE) {
+			return os.ErrProcessDone
+		}
+		return fmt.Errorf("tell sandbox helper: %w", err)
+	}
+	return nil
+}
+
+// Kill is documented at [Process]. It does not wait.
+func (p *process) Kill() error {
+	select {
+	case <-p.done:
+		return nil
+	default:
+	}
+	p.killed.Store(true)
+	if p.full {
+		return ignoreDone(p.cmd.Process.Kill())
+	}
+	// The guard must live to sweep up; if it cannot, it goes as well.
+	time.AfterFunc(Grace, func() {
+		select {
+		case <-p.done:
+		default:
+			_ = p.cmd.Process.Kill()
+		}
+	})
+	return ignoreDone(p.command(cmdKill))
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
+}
+
+// Wait is documented at [Process].
+func (p *process) Wait() Exit {
+	<-p.done
+	return p.exit
+}
+
+// follow reads the helper's reports to their end and collects the helper. The
+// end of process 1 is the end of every process of its namespace.
+func (p *process) follow() {
+	var last report
+	lines := bufio.NewReader(p.reports)
+	for n := 0; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var r report
+		if json.Unmarshal(line, &r) != nil {
+			break
+		}
+		if last = r; n == 0 {
+			p.first = r
+			close(p.settled)
+		}
+	}
+	p.reports.Close()
+	// Not cmd.Wait: it is for pipes that it copies itself.
+	state, err := p.cmd.Process.Wait()
+	p.exit = p.end(last, state, err)
+	if last.Event == "" {
+		close(p.settled)
+	}
+	p.cleanup()
+	p.mu.Lock()
+	p.control.Close()
+	close(p.done)
+	p.mu.Unlock()
+}
+
+// end works out how the tree ended from the helper's last words.
+func (p *process) end(last report, state *os.ProcessState, err error) Exit {
+	switch {
+	case last.Event == eventExit && (last.Exit.Cause != Killed || !p.killed.Load()):
+		return last.Exit
+	case p.killed.Load():
+		return killed(Killed, "")
+	case last.Event == eventError:
+		return Exit{Code: 125, Cause: Failed, Detail: last.Step + ": " + last.Error}
+	case err != nil:
+		return killed(Failed, "wait for sandbox helper: "+err.Error())
+	}
+	return killed(Failed, fmt.Sprintf("The sandbox helper ended before its time (%s); when memory is short, the system may have ended it.", state))
+}
+
+// closeEnds drops the pipes of a program that never ran.
+func (p *process) closeEnds() {
+	for _, f := range []*os.File{p.stdin, p.stdout.f, p.stderr.f} {
+		f.Close()
+	}
+}

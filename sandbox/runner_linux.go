@@ -1,0 +1,262 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// insideUID is the user's number inside, whoever it is outside.
+const insideUID = 1000
+
+// runner starts a helper for each command.
+type runner struct {
+	helper []string
+
+	mu    sync.Mutex
+	known *ability // what the first probe found
+}
+
+func newRunner(o Options) Runner { return &runner{helper: append([]string(nil), o.Helper...)} }
+
+// Start is documented at [Runner].
+func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error) {
+	defer closeAll(c.Files)
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	can, err := r.probe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := newOrder(p, c)
+	switch can.level {
+	case LevelFull:
+		o.Stage = stageFull
+	case LevelReduced:
+		if hole := protectedInside(p.Read, p.Write); hole != "" {
+			return nil, refusal{fmt.Sprintf("%s must stay read-only inside a writable folder, and only namespaces can do that. %s", hole, can.full.fix)}
+		}
+		o.Stage = stageGuard
+	default:
+		return nil, refusal{can.full.reason + " " + can.full.fix}
+	}
+	proc, _, err := r.launch(ctx, o, c.Files)
+	if err != nil {
+		return nil, err
+	}
+	return proc, nil
+}
+
+func (c Command) check() error {
+	if !filepath.IsAbs(c.Path) {
+		return fmt.Errorf("start %q: the program's path is not absolute", c.Path)
+	}
+	if c.Dir != "" && !filepath.IsAbs(c.Dir) {
+		return fmt.Errorf("start %s: the working folder %q is not absolute", c.Path, c.Dir)
+	}
+	st, err := os.Stat(c.Path)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", c.Path, err)
+	}
+	if st.IsDir() {
+		return fmt.Errorf("start %s: it is a folder, not a program", c.Path)
+	}
+	return nil
+}
+
+func newOrder(p Policy, c Command) order {
+	o := order{
+		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: p.Env, Files: len(c.Files),
+		Read: append([]string(nil), p.Read...), Write: p.Write,
+		Limits: p.Limits.filled(), UID: insideUID,
+	}
+	if o.Env == nil {
+		o.Env = []string{}
+	}
+	// The program itself must be there, and no more of its folder.
+	if !covered(c.Path, p) {
+		o.Read = append(o.Read, c.Path)
+	}
+	return o
+}
+
+// covered reports whether the policy shows path already.
+func covered(path string, p Policy) bool {
+	if systemPath(path) {
+		return true
+	}
+	for _, tree := range systemTrees {
+		if within(path, tree) {
+			return true
+		}
+	}
+	for _, trees := range [][]string{p.Read, p.Write} {
+		for _, t := range trees {
+			if within(path, t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// protectedInside returns a readable path that lies below a writable tree.
+func protectedInside(read, write []string) string {
+	for _, r := range read {
+		for _, w := range write {
+			if r != w && within(r, w) && !deepest(r, read, write) {
+				return r
+			}
+		}
+	}
+	return ""
+}
+
+// launch starts the helper with an order and waits until the program runs.
+// The files stay open here.
+func (r *runner) launch(ctx context.Context, o order, files []*os.File) (*process, facts, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, facts{}, err
+	}
+	if len(r.helper) == 0 {
+		return nil, facts{}, refusal{"the program was built without its sandbox helper (Options.Helper is empty)."}
+	}
+	cleanup := func() {}
+	if o.Stage == stageGuard {
+		dir, err := os.MkdirTemp("", "atoll-run-")
+		if err != nil {
+			return nil, facts{}, fmt.Errorf("make temporary folder: %w", err)
+		}
+		cleanup = func() { os.RemoveAll(dir) }
+		o.TmpDir = dir
+		o.Env = append(withoutKey(o.Env, "TMPDIR"), "TMPDIR="+dir)
+	}
+	proc, err := r.spawn(o, files, cleanup)
+	if err != nil {
+		cleanup()
+		return nil, facts{}, err
+	}
+	context.AfterFunc(ctx, func() {
+		// It may have ended meanwhile.
+		_ = proc.Kill()
+	})
+	<-proc.settled
+	switch first := proc.first; {
+	case first.Event == eventStarted:
+		return proc, first.Facts, nil
+	case ctx.Err() != nil:
+		_ = proc.Kill()
+		proc.Wait()
+		return nil, facts{}, ctx.Err()
+	default:
+		proc.Wait()
+		proc.closeEnds()
+		if first.Event != eventError {
+			first.Step, first.Error = "helper", proc.Wait().Detail
+		}
+		return nil, facts{}, &startError{first.Step, first.Error}
+	}
+}
+
+// startError says why the helper did not start the program.
+type startError struct{ step, text string }
+
+func (e *startError) Error() string {
+	if e.step == stepExec {
+		return "start program: " + e.text
+	}
+	return "build sandbox: " + e.step + ": " + e.text
+}
+
+func withoutKey(env []string, key string) []string {
+	var out []string
+	for _, e := range env {
+		if !strings.HasPrefix(e, key+"=") {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// spawn starts the helper and hands it the order.
+func (r *runner) spawn(o order, files []*os.File, cleanup func()) (*process, error) {
+	line, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	var theirs, ours []*os.File
+	pipe := func(write bool) *os.File {
+		if err != nil {
+			return nil
+		}
+		var pr, pw *os.File
+		if pr, pw, err = os.Pipe(); err != nil {
+			return nil
+		}
+		if write {
+			pr, pw = pw, pr
+		}
+		ours, theirs = append(ours, pr), append(theirs, pw)
+		return pr
+	}
+	p := &process{
+		full: o.Stage == stageFull, cleanup: cleanup,
+		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)},
+		control: pipe(true), reports: pipe(false),
+		settled: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err != nil {
+		closeAll(theirs)
+		closeAll(ours)
+		return nil, fmt.Errorf("make pipes: %w", err)
+	}
+	cmd := exec.Command(r.helper[0], r.helper[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	cmd.ExtraFiles = append([]*os.File{theirs[3], theirs[4]}, files...)
+	// Nothing of the host's environment, in which tokens live.
+	cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal
+	if p.full {
+		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Geteuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Getegid(), Size: 1}}
+		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SYS_PTRACE}
+	}
+	err = cmd.Start()
+	closeAll(theirs)
+	if err != nil {
+		closeAll(ours)
+		var e syscall.Errno
+		if errors.As(err, &e) && p.full {
+			return nil, &startError{"namespaces", e.Error()}
+		}
+		return nil, &startError{"helper", err.Error()}
+	}
+	p.cmd = cmd
+	go p.follow()
+	if _, err := p.control.Write(append(line, '\n')); err != nil {
+		// The helper's end says why; follow sees it.
+		_ = p.Kill()
+	}
+	return p, nil
+}
