@@ -80,7 +80,7 @@ func appendTo(tx *bolt.Tx, entries []Entry, move bool) error {
 			c = &h
 			heads[e.Chat] = c
 		}
-		if err := appendOne(tx, e); err != nil {
+		if err := appendOne(tx, *c, e); err != nil {
 			return err
 		}
 		if move || c.Leaf == e.Parent {
@@ -99,22 +99,19 @@ func appendTo(tx *bolt.Tx, entries []Entry, move bool) error {
 }
 
 // appendOne keeps one entry and what leads to it.
-func appendOne(tx *bolt.Tx, e *Entry) error {
+func appendOne(tx *bolt.Tx, c Chat, e *Entry) error {
 	n := node{ID: e.ID, Blobs: e.Blobs}
 	if tx.Bucket(idsBucket).Get([]byte(e.ID)) != nil {
 		return fmt.Errorf("entry %s exists: %w", e.ID, ErrInvalid)
 	}
 	if e.Parent != "" {
-		at, err := find(tx, e.Parent)
+		parent, err := seqIn(tx, c, e.Parent)
 		if err != nil {
-			return err
+			return fmt.Errorf("parent: %w", err)
 		}
-		if at.Chat != e.Chat {
-			return fmt.Errorf("parent %s: %w in chat %s", e.Parent, ErrNotFound, e.Chat)
-		}
-		n.Parent = at.Seq
+		n.Parent = parent
 	}
-	seq, err := tx.Bucket(entriesBucket).NextSequence()
+	seq, err := nextSeq(tx.Bucket(entriesBucket))
 	if err != nil {
 		return err
 	}
@@ -131,4 +128,15 @@ func appendOne(tx *bolt.Tx, e *Entry) error {
 		}
 	}
 	return put(tx, idsBucket, []byte(e.ID), place{Chat: e.Chat, Seq: seq})
+}
+
+// nextSeq returns the next sequence number. bbolt's counter has no checksum; a
+// damaged one must not overwrite an entry.
+func nextSeq(entries *bolt.Bucket) (uint64, error) {
+	if last, _ := entries.Cursor().Last(); len(last) == 8 && seqOf(last) > entries.Sequence() {
+		if err := entries.SetSequence(seqOf(last)); err != nil {
+			return 0, err
+		}
+	}
+	return entries.NextSequence()
 }

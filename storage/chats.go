@@ -61,11 +61,14 @@ func (s *Store) Chat(id string) (Chat, error) {
 func (s *Store) Chats() ([]Chat, error) {
 	var all []Chat
 	err := s.view(context.Background(), func(tx *bolt.Tx) error {
-		return tx.Bucket(chatsBucket).ForEach(func(k, _ []byte) error {
-			c, err := head(tx, string(k))
+		for _, id := range chatIDs(tx) {
+			c, err := head(tx, id)
+			if err != nil {
+				return err
+			}
 			all = append(all, c)
-			return err
-		})
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list chats: %w", err)
@@ -104,10 +107,8 @@ func (s *Store) UpdateChat(ctx context.Context, id string, change func(*Chat) er
 				return nil
 			}
 			if after.Leaf != "" {
-				if at, err := find(tx, after.Leaf); err != nil {
-					return err
-				} else if at.Chat != id {
-					return fmt.Errorf("leaf %s: %w in this chat", after.Leaf, ErrNotFound)
+				if _, err := seqIn(tx, now, after.Leaf); err != nil {
+					return fmt.Errorf("leaf: %w", err)
 				}
 			}
 			return putHead(tx, after)
@@ -126,9 +127,8 @@ func (s *Store) UpdateChat(ctx context.Context, id string, change func(*Chat) er
 func (s *Store) DeleteChat(ctx context.Context, id string) (unused []string, err error) {
 	err = s.update(ctx, func(tx *bolt.Tx) error {
 		unused = nil
-		heads := tx.Bucket(chatsBucket)
-		if heads.Get([]byte(id)) == nil {
-			return fmt.Errorf("chat %s: %w", id, ErrNotFound)
+		if _, err := head(tx, id); err != nil {
+			return err
 		}
 		var blobs []string
 		for _, k := range rows(tx, id) {
@@ -145,7 +145,7 @@ func (s *Store) DeleteChat(ctx context.Context, id string) (unused []string, err
 			}
 		}
 		unused = unreferenced(tx, blobs)
-		return heads.Delete([]byte(id))
+		return tx.Bucket(chatsBucket).Delete([]byte(id))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete chat: %w", err)
@@ -153,19 +153,43 @@ func (s *Store) DeleteChat(ctx context.Context, id string) (unused []string, err
 	return unused, nil
 }
 
+// chatIDs returns the IDs of all chats: those with a head, and those whose
+// head is lost while entries are there.
+func chatIDs(tx *bolt.Tx) []string {
+	var ids []string
+	heads := tx.Bucket(chatsBucket)
+	c := heads.Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		ids = append(ids, string(k))
+	}
+	c = tx.Bucket(treeBucket).Cursor()
+	for k, _ := c.First(); k != nil; {
+		if len(k) <= 9 {
+			k, _ = c.Next()
+			continue
+		}
+		id := bytes.Clone(k[:len(k)-9])
+		if heads.Get(id) == nil {
+			ids = append(ids, string(id))
+		}
+		k, _ = c.Seek(append(id, 1)) // past all entries of this chat
+	}
+	return ids
+}
+
 // head reads the head of a chat, or builds it from the entries when it is
-// damaged.
+// damaged or lost.
 func head(tx *bolt.Tx, id string) (Chat, error) {
 	var c Chat
 	err := get(tx, chatsBucket, []byte(id), &c)
-	if !errors.Is(err, ErrDamaged) {
-		if err != nil {
-			return Chat{}, fmt.Errorf("chat %q: %w", id, ErrNotFound)
-		}
+	if err == nil {
 		return c, nil
 	}
-	c = Chat{ID: id, Title: unreadableTitle, Approve: "ask"}
 	keys := rows(tx, id)
+	if len(keys) == 0 && errors.Is(err, ErrNotFound) {
+		return Chat{}, fmt.Errorf("chat %q: %w", id, ErrNotFound)
+	}
+	c = Chat{ID: id, Title: unreadableTitle, Approve: "ask"}
 	for i, k := range keys {
 		e := entryAt(tx, k)
 		if i == 0 || c.Created.IsZero() {

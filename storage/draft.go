@@ -50,12 +50,9 @@ func (s *Store) Draft(chat, parent string) (*Draft, error) {
 	}
 	d.path = filepath.Join(s.dir, draftsName, d.header.ID+journalExt)
 	err := s.view(context.Background(), func(tx *bolt.Tx) error {
-		if _, err := head(tx, chat); err != nil || parent == "" {
-			return err
-		}
-		at, err := find(tx, parent)
-		if err == nil && at.Chat != chat {
-			err = fmt.Errorf("parent %s: %w in this chat", parent, ErrNotFound)
+		c, err := head(tx, chat)
+		if err == nil && parent != "" {
+			_, err = seqIn(tx, c, parent)
 		}
 		return err
 	})
@@ -153,7 +150,10 @@ func (d *Draft) syncing() {
 		d.mu.Lock()
 		f := d.file
 		d.mu.Unlock()
-		if err := f.Sync(); err != nil {
+		d.store.fault("syncing")
+		err := f.Sync()
+		d.store.fault("synced")
+		if err != nil {
 			d.mu.Lock()
 			d.failed = explain(err)
 			d.mu.Unlock()

@@ -47,18 +47,17 @@ func (s *Store) foldDraft(path string) error {
 	kept := false
 	err = s.update(context.Background(), func(tx *bolt.Tx) error {
 		kept = false
-		if tx.Bucket(idsBucket).Get([]byte(h.ID)) != nil || answer.Text == "" ||
-			tx.Bucket(chatsBucket).Get([]byte(h.Chat)) == nil {
-			return nil
+		c, err := head(tx, h.Chat)
+		if tx.Bucket(idsBucket).Get([]byte(h.ID)) != nil || answer.Text == "" || errors.Is(err, ErrNotFound) {
+			return nil // committed, empty, or of a chat that was deleted
+		}
+		if err != nil {
+			return err
 		}
 		if h.Parent != "" {
 			// The parent was on disk before the draft began; where damage took
 			// it, the answer still belongs to its chat.
-			if at, err := find(tx, h.Parent); err != nil || at.Chat != h.Chat {
-				c, err := head(tx, h.Chat)
-				if err != nil {
-					return err
-				}
+			if _, err := seqIn(tx, c, h.Parent); err != nil {
 				e.Parent = c.Leaf
 			}
 		}

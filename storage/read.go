@@ -33,14 +33,11 @@ func (s *Store) Branch(ctx context.Context, chat, leaf string) ([]Entry, error) 
 		if leaf == "" {
 			return nil
 		}
-		at, err := find(tx, leaf)
+		seq, err := seqIn(tx, c, leaf)
 		if err != nil {
 			return err
 		}
-		if at.Chat != chat {
-			return fmt.Errorf("entry %s: %w in this chat", leaf, ErrNotFound)
-		}
-		for seq := at.Seq; seq != 0; { // a node's parent is always older
+		for seq != 0 { // a node's parent is always older
 			key := treeKey(chat, seq)
 			n := nodeOf(tx, key)
 			raw := bytes.Clone(tx.Bucket(entriesBucket).Get(seqKey(seq)))

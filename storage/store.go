@@ -45,6 +45,7 @@ type Report struct {
 	OneMeta  bool     // one of the database's two headers is unreadable; the other one was used
 	Folded   []Entry  // interrupted answers that were found and kept
 	SetAside []string // files that could not be read, where they are now
+	NoSpace  bool     // the disk is full: interrupted answers wait for the next Open
 }
 
 // A Store keeps chats, entries and settings in one folder. Its methods may be
@@ -66,8 +67,9 @@ type Store struct {
 // were being streamed when the program died are kept as entries, see
 // [Store.Report].
 //
-// Errors: ErrLocked, ErrNewer, ErrDamaged, ErrNoSpace, ErrReadOnly. None of
-// them changed the data; with ErrDamaged the file stays where it is.
+// Errors: ErrLocked, ErrNewer, ErrDamaged, ErrReadOnly, and ErrNoSpace where
+// there was no data yet; existing data opens on a full disk. None of them
+// changed the data; with ErrDamaged the file stays where it is.
 func Open(dir string, o Options) (*Store, error) {
 	s, err := open(dir, o)
 	if err != nil {
@@ -102,7 +104,11 @@ func open(dir string, o Options) (*Store, error) {
 	if err := s.openDatabase(o.VerifyUpTo); err != nil {
 		return nil, errors.Join(err, l.release(false))
 	}
-	if err := s.foldDrafts(); err != nil {
+	err = s.foldDrafts()
+	if errors.Is(err, ErrNoSpace) { // what is there can still be read
+		s.report.NoSpace, err = true, nil
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.db.Close(), l.release(false))
 	}
 	return s, nil

@@ -103,6 +103,26 @@ func find(tx *bolt.Tx, id string) (place, error) {
 	return place{}, fmt.Errorf("entry %q: %w", id, ErrNotFound)
 }
 
+// seqIn finds an entry of a chat. With a lost index row the chat's rows are
+// searched, and the chat's own leaf is at worst its last entry, so that the chat
+// opens and goes on.
+func seqIn(tx *bolt.Tx, c Chat, id string) (uint64, error) {
+	at, err := find(tx, id)
+	if err == nil && at.Chat == c.ID {
+		return at.Seq, nil
+	}
+	keys := rows(tx, c.ID)
+	for _, k := range keys {
+		if nodeOf(tx, k).ID == id {
+			return seqOf(k), nil
+		}
+	}
+	if id == c.Leaf && len(keys) > 0 {
+		return seqOf(keys[len(keys)-1]), nil
+	}
+	return 0, fmt.Errorf("entry %q: %w in chat %s", id, ErrNotFound, c.ID)
+}
+
 // entryAt reads the entry of a tree key, a damaged one as such.
 func entryAt(tx *bolt.Tx, key []byte) Entry {
 	return decode(key, tx.Bucket(entriesBucket).Get(key[len(key)-8:]), nodeOf(tx, key).ID)
