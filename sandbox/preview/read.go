@@ -1,0 +1,84 @@
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Read makes the card of the file at path. The error is that of opening the
+// file or of ctx; what is wrong with the content is in the card.
+func Read(ctx context.Context, path string) (Card, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return Card{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	if !st.Mode().IsRegular() {
+		return Card{}, fmt.Errorf("read %s: %w", path, ErrNotFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Card{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer f.Close()
+	return ReadAt(ctx, f, st.Size(), filepath.Base(path))
+}
+
+// ErrNotFile means that the path is a folder or a device.
+var ErrNotFile = errors.New("not a file")
+
+// ReadAt makes the card of a file of size bytes; its name helps only where the
+// content leaves a choice.
+func ReadAt(ctx context.Context, r io.ReaderAt, size int64, name string) (Card, error) {
+	c := Card{Name: name, Size: size}
+	s := source{r, size}
+	if err := c.read(ctx, s); err != nil {
+		return c, fmt.Errorf("read %s: %w", name, err)
+	}
+	c.Load = c.load()
+	return c, nil
+}
+
+func (c *Card) read(ctx context.Context, s source) error {
+	if s.size == 0 {
+		c.Kind, c.RowsExact = Empty, true
+		c.problem("the file is empty (0 bytes)")
+		return nil
+	}
+	head, err := s.at(0, 64<<10)
+	if err != nil {
+		return err
+	}
+	ext := strings.ToLower(filepath.Ext(c.Name))
+	if done, err := c.magic(ctx, s, head, ext); done || err != nil {
+		return err
+	}
+	cs, err := findCharset(ctx, s)
+	if err != nil {
+		return err
+	}
+	if cs.name == "" {
+		c.binary(head, ext)
+		return nil
+	}
+	c.charset(cs)
+	return c.text(ctx, s, cs, ext)
+}
+
+// charset notes how the text is encoded and what is uncertain about it.
+func (c *Card) charset(cs charset) {
+	c.Encoding, c.EncodingWas, c.Encodings, c.Replace = cs.name, cs.by, cs.others, cs.stray
+	if len(cs.others) > 0 {
+		c.problem("the encoding is a guess (%s); %s would fit too: check words with special letters", cs.name, strings.Join(cs.others, ", "))
+	}
+	if cs.nul {
+		c.problem("there are NUL bytes in the text")
+	}
+	if cs.stray {
+		c.problem("some bytes are not valid %s; they are replaced by \ufffd", cs.name)
+	}
+}
