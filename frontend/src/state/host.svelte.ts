@@ -1,0 +1,76 @@
+// The connection, and what the host says about itself: status, models, tasks.
+import { httpTransport } from '../rpc/http';
+import type { Event, ModelRow, Status, Task } from '../rpc/api.gen';
+import { asFault, type Transport } from '../rpc/transport';
+import { inWindow, wailsTransport } from '../rpc/wails';
+import { notices } from './notices.svelte';
+
+export const transport: Transport = inWindow() ? wailsTransport() : httpTransport();
+
+class Host {
+  link = $state<'connecting' | 'open' | 'lost'>('connecting');
+  status = $state.raw<Status | null>(null);
+  models = $state.raw<ModelRow[] | null>(null);
+  tasks = $state.raw<Record<string, Task>>({});
+  /** Task id of a model's download, by ref. */
+  pulls = $state.raw<Record<string, string>>({});
+
+  readonly installed = $derived((this.models ?? []).filter((row) => row.installed));
+  /** The model a new chat gets. */
+  readonly standard = $derived(
+    this.installed.find((row) => row.default) ?? this.status?.model ?? this.installed[0] ?? null,
+  );
+
+  model(ref: string): ModelRow | undefined {
+    return (this.models ?? []).find((row) => row.ref === ref);
+  }
+
+  async refresh(): Promise<void> {
+    const [status, models] = await Promise.all([
+      transport.call('app.status', {}),
+      transport.call('models.list', {}),
+    ]);
+    this.status = status;
+    this.models = models.models ?? [];
+  }
+
+  fold(events: Event[]): void {
+    for (const { task } of events) {
+      if (!task) continue;
+      const before = this.tasks[task.id];
+      this.tasks = { ...this.tasks, [task.id]: task };
+      if (task.state !== 'running' && before?.state !== task.state) {
+        this.refresh().catch((cause) => notices.fault(asFault(cause)));
+      }
+    }
+  }
+
+  /** The download of a model, while it runs or after it failed. */
+  pullOf(ref: string): Task | undefined {
+    const id = this.pulls[ref];
+    return id ? this.tasks[id] : undefined;
+  }
+
+  async pull(ref: string): Promise<void> {
+    try {
+      const { task } = await transport.call('models.pull', { ref });
+      this.pulls = { ...this.pulls, [ref]: task };
+      if (!this.tasks[task]) {
+        const size = this.model(ref)?.size ?? 0;
+        const begun: Task = {
+          id: task,
+          label: ref,
+          done: 0,
+          total: size,
+          unit: 'bytes',
+          state: 'running',
+        };
+        this.tasks = { ...this.tasks, [task]: begun };
+      }
+    } catch (cause) {
+      notices.fault(asFault(cause));
+    }
+  }
+}
+
+export const host = new Host();
