@@ -81,7 +81,7 @@ func (s *Store) openDatabase(verifyUpTo int64) error {
 	if s.db, err = openBolt(path); err != nil {
 		return err
 	}
-	id, err := s.identity()
+	id, err := s.identity(known)
 	if err == nil && (known == nil || known.ID != id.ID || known.Format != id.Format) {
 		err = writeSentinel(sentinel, id)
 	}
@@ -188,8 +188,9 @@ func openBolt(path string) (db *bolt.DB, err error) {
 	return db, nil
 }
 
-// identity reads which store this is and checks that all buckets are there.
-func (s *Store) identity() (identity, error) {
+// identity reads which store this is and checks that all buckets are there. A
+// damaged value alone does not matter if the file next to the database has it.
+func (s *Store) identity(known *identity) (identity, error) {
 	var id identity
 	err := s.guard(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
@@ -200,7 +201,15 @@ func (s *Store) identity() (identity, error) {
 						ErrDamaged, s.db.Path(), name, whatToDo)
 				}
 			}
-			return get(tx, metaBucket, identityKey, &id)
+			err := get(tx, metaBucket, identityKey, &id)
+			if err != nil && known != nil && known.ID != "" {
+				id, err = *known, nil
+			}
+			if err != nil {
+				return fmt.Errorf("%w: %s does not say which version wrote it; it is kept as it is; %s",
+					ErrDamaged, s.db.Path(), whatToDo)
+			}
+			return nil
 		})
 	})
 	if err == nil && id.Format > Format {

@@ -287,9 +287,9 @@ func TestDraftIsSyncedInTime(t *testing.T) {
 		d := must(s.Draft(chat, ""))(t)
 		for range 300 { // three seconds of streaming
 			write(t, d, TextChunk, "x")
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 		}
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
