@@ -124,7 +124,8 @@ func (e *Engine) Unload() error {
 }
 
 // Close ends the worker at once, also in the middle of a command, and waits
-// until it is gone. It may be called many times.
+// until it is gone. It may be called many times, but not from within a range
+// over Complete, which it waits for.
 func (e *Engine) Close() error {
 	e.once.Do(func() { close(e.closed) })
 	e.mu.Lock()
@@ -252,6 +253,9 @@ func (e *Engine) load(ctx context.Context, on func(*llm.Load) bool) error {
 	})
 	if err != nil || loaded == nil {
 		e.drop() // a worker without a model is of no use
+		if errors.Is(err, llm.ErrCrashed) {
+			err = fmt.Errorf("load %s: %w", filepath.Base(e.o.Path), err)
+		}
 		return err
 	}
 	e.mu.Lock()

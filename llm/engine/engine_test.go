@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -134,5 +133,4 @@ func TestMissingLibrary(t *testing.T) {
 	if !errors.Is(err, llm.ErrEngine) || !strings.Contains(err.Error(), "missing") || !strings.Contains(err.Error(), dir) {
 		t.Errorf("got %v", err)
 	}
-	_ = bytes.MinRead
 }

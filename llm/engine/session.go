@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -211,14 +212,21 @@ type tail struct {
 
 const tailLines, lineBytes = 12, 400
 
+// The Go runtime of the worker reports a signal or panic in one of these
+// lines, and then prints stacks and registers that would push out what the
+// library said before.
+var dump = regexp.MustCompile(`^(SIG[A-Z]+: |fatal error: |panic: |unexpected fault address)`)
+
 func (t *tail) read(r io.Reader) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
+	dumping := false
 	for lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
-		if line == "" {
+		if line == "" || dumping {
 			continue
 		}
+		dumping = dump.MatchString(line)
 		t.mu.Lock()
 		if len(t.last) == tailLines {
 			t.last = t.last[1:]

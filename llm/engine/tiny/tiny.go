@@ -133,10 +133,12 @@ func weights(w *file, vocab int) {
 		return out
 	}
 	// Only printable characters get output weights, so that the nonsense is
-	// text: the rest stays at an output of zero, which the best ones exceed.
+	// text: the rest stays at an output of zero, which the best ones exceed. The
+	// space has two tokens and is left out too, so that text which is tokenized
+	// again gives the tokens it was made of.
 	out := random(vocab*embed, 0.6)
 	for t := range vocab {
-		if t < firstByte+' ' || t > firstByte+'~' {
+		if t < firstByte+'!' || t > firstByte+'~' {
 			clear(out[t*embed : (t+1)*embed])
 		}
 	}

@@ -13,18 +13,23 @@ import (
 	"github.com/ardanlabs/jinja"
 )
 
-// Limits of rendering. Templates come with model files, from anywhere: one
+// limits bound rendering. Templates come with model files, from anywhere: one
 // that loops or grows without end must not take the machine with it.
-const (
-	renderTime   = 5 * time.Second
-	renderMemory = 512 * mib // of this process while rendering, all in all
-	renderSize   = wire.MaxFrame
-)
+type limits struct {
+	time   time.Duration
+	memory uint64 // bytes of Go objects in this process while rendering
+	size   int    // bytes of the result
+}
+
+func usualLimits() limits {
+	return limits{time: 5 * time.Second, memory: 512 * mib, size: wire.MaxFrame}
+}
 
 // A template writes conversations in the form a model was trained on.
 type template struct {
 	compiled *jinja.Template
 	bos, eos string
+	limits   limits
 }
 
 // newTemplate compiles source, the template in a model file, under the rules
@@ -32,16 +37,16 @@ type template struct {
 // one newline at the end of the source that Python's Jinja2 drops is dropped
 // here.
 func newTemplate(source, bos, eos string) (*template, error) {
-	var t *jinja.Template
+	t := &template{bos: bos, eos: eos, limits: usualLimits()}
 	source = strings.TrimSuffix(strings.TrimSuffix(source, "\n"), "\r")
-	err := limited(func() (err error) {
-		t, err = jinja.Compile(source)
+	err := t.limits.run(func() (err error) {
+		t.compiled, err = jinja.Compile(source)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &template{t, bos, eos}, nil
+	return t, nil
 }
 
 // render writes turns and the beginning of the answer.
@@ -60,15 +65,15 @@ func (t *template) render(turns []harness.Turn) (string, error) {
 		"eos_token":             jinja.NewString(t.eos),
 	}
 	var out string
-	err := limited(func() (err error) {
+	err := t.limits.run(func() (err error) {
 		out, err = t.compiled.RenderValues(vars)
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("write the conversation with the model's chat template: %w", err)
 	}
-	if len(out) > renderSize {
-		return "", fmt.Errorf("write the conversation with the model's chat template: it became %s, more than the %s allowed", size(int64(len(out))), size(renderSize))
+	if len(out) > t.limits.size {
+		return "", fmt.Errorf("write the conversation with the model's chat template: it became %s, more than the %s allowed", size(int64(len(out))), size(int64(t.limits.size)))
 	}
 	return out, nil
 }
@@ -77,10 +82,10 @@ func (t *template) render(turns []harness.Turn) (string, error) {
 // after telling the host: what runs away cannot be stopped otherwise.
 var errRunaway = errors.New("the model's chat template does not come to an end")
 
-// limited runs f, which cannot be interrupted, and returns an error when it
+// run runs f, which cannot be interrupted, and returns an error when it
 // takes too long or too much memory. Then f is left running: the process ends
 // soon after, see errRunaway.
-func limited(f func() error) error {
+func (l limits) run(f func() error) error {
 	done := make(chan error, 1) // buffered: f may end after nobody waits
 	go func() {
 		defer func() {
@@ -90,7 +95,7 @@ func limited(f func() error) error {
 		}()
 		done <- f()
 	}()
-	deadline := time.NewTimer(renderTime)
+	deadline := time.NewTimer(l.time)
 	defer deadline.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -99,10 +104,10 @@ func limited(f func() error) error {
 		case err := <-done:
 			return err
 		case <-deadline.C:
-			return fmt.Errorf("%w: more than %v", errRunaway, renderTime)
+			return fmt.Errorf("%w: more than %v", errRunaway, l.time)
 		case <-tick.C:
-			if heap() > renderMemory {
-				return fmt.Errorf("%w: more than %s", errRunaway, size(renderMemory))
+			if heap() > l.memory {
+				return fmt.Errorf("%w: more than %s", errRunaway, size(int64(l.memory)))
 			}
 		}
 	}
