@@ -67,6 +67,8 @@ type Result struct {
 	// Cut counts bytes of output that were not passed on because a run may
 	// show only so much; the whole text is in the log file.
 	Cut int64 `json:"cut,omitempty"`
+	// Log is the path of that file; empty when nothing was cut or none is kept.
+	Log string `json:"log,omitempty"`
 }
 
 // An Exception is a fault in the user's program, not in ours.

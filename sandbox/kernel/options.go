@@ -1,0 +1,100 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"atoll/sandbox"
+)
+
+// An Interpreter is the Python to run, as package toolchain finds it.
+type Interpreter struct {
+	Path   string   // absolute path of the program
+	Read   []string // trees that must be readable for it to run
+	Site   string   // folder of prepared libraries for sys.path; may be empty
+	Config string   // prepared folder of matplotlib's font list; may be empty
+}
+
+// Options says how a session runs.
+type Options struct {
+	Runner      sandbox.Runner // starts the interpreter inside the boundary
+	Interpreter Interpreter
+	Dir         string         // workspace: working folder, writable
+	Read        []string       // further readable trees, for example the originals
+	LogDir      string         // gets the whole text of runs that print too much; not inside Dir; empty: no log
+	Limits      sandbox.Limits // of the interpreter and all it starts
+	Timeout     time.Duration  // of one run; 0: none
+	MaxText     int64          // bytes of text that a run passes on; 0: 256 KiB
+	MaxLog      int64          // bytes of a log file; 0: 32 MiB
+}
+
+const (
+	defaultText = 256 << 10
+	defaultLog  = 32 << 20
+	tailText    = 32 << 10 // of the end, passed on beyond MaxText
+	maxLate     = 64 << 10 // of output between runs
+	maxLine     = 16 << 20 // of an event: a figure in base64 fits
+	maxPNG      = 8 << 20
+	maxFigures  = 20
+	maxTable    = 2 << 20
+	maxShown    = 100 // displayed objects of a run
+	maxRepr     = 20_000
+	maxRows     = 200
+	maxCols     = 50
+)
+
+var (
+	// ErrClosed means that the session was closed.
+	ErrClosed = errors.New("the session is closed")
+	// ErrStart means that the interpreter could not be started.
+	ErrStart = errors.New("the interpreter did not start")
+)
+
+func (o Options) check() error {
+	if o.Runner == nil {
+		return errors.New("open kernel: no runner")
+	}
+	for _, p := range []string{o.Interpreter.Path, o.Dir} {
+		if !filepath.IsAbs(p) {
+			return fmt.Errorf("open kernel: path %q is not absolute", p)
+		}
+	}
+	if o.LogDir != "" {
+		// The code could plant a link there for the host to write through.
+		rel, err := filepath.Rel(o.Dir, o.LogDir)
+		if err != nil || rel == "." || !strings.HasPrefix(rel, "..") {
+			return fmt.Errorf("open kernel: log folder %q lies in the workspace", o.LogDir)
+		}
+	}
+	return nil
+}
+
+// policy is what the interpreter may do.
+func (o Options) policy() sandbox.Policy {
+	py := o.Interpreter
+	read := append([]string{}, py.Read...)
+	path := "/usr/local/bin:/usr/bin:/bin"
+	if d := filepath.Dir(py.Path); !strings.Contains(path, d) {
+		path = d + ":" + path
+	}
+	env := []string{
+		"PATH=" + path, "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "LC_ALL=C.UTF-8",
+		"PYTHONUTF8=1", "PYTHONDONTWRITEBYTECODE=1", "MPLCONFIGDIR=/tmp/.matplotlib",
+	}
+	if py.Site != "" {
+		read = append(read, py.Site)
+		env = append(env, "PYTHONPATH="+py.Site) // for Pythons that a cell starts
+	}
+	if py.Config != "" {
+		read = append(read, py.Config)
+	}
+	return sandbox.Policy{
+		Read:   append(read, o.Read...),
+		Write:  []string{o.Dir},
+		Env:    env,
+		Limits: o.Limits,
+	}
+}

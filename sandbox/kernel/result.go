@@ -1,0 +1,100 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"atoll/sandbox"
+)
+
+// fill makes the result of a run that the interpreter has survived.
+func fill(res *Result, e *event, code string, n int, stopped Status, timeout time.Duration) {
+	res.Value = clip(e.Value, 2*maxRepr)
+	switch e.Status {
+	case "ok":
+		res.Status = OK
+	case "interrupted":
+		res.Status = stopped
+		if stopped == OK {
+			res.Status = Interrupted // the code raised KeyboardInterrupt itself
+		}
+	case "exit":
+		res.Status = OK
+		if e.Fault == nil {
+			note(res, "The program called exit(). The session goes on, its variables are kept.")
+		} else {
+			res.Status = Error
+		}
+	default:
+		res.Status = Error
+	}
+	if f := e.Fault; f != nil {
+		res.Error = f.exception(code)
+	}
+	if stopped == TimedOut && res.Status == TimedOut {
+		note(res, fmt.Sprintf("The run was stopped after %v. Variables are kept.", timeout))
+	}
+}
+
+func note(res *Result, s string) {
+	if res.Note != "" {
+		res.Note += " "
+	}
+	res.Note += s
+}
+
+// exception bounds the fault and adds what would help.
+func (f *fault) exception(code string) *Exception {
+	f.Facts.bound()
+	x := &Exception{
+		Name:    clip(f.Name, 200),
+		Message: clip(f.Message, 4000),
+		Line:    max(f.Line, 0),
+		Trace:   clip(f.Trace, 16000),
+	}
+	if len(f.Bases) > 8 {
+		f.Bases = f.Bases[:8]
+	}
+	if x.Name != "KeyboardInterrupt" {
+		x.Hint = hint(*x, slices.Clone(f.Bases), code, f.Facts)
+	}
+	return x
+}
+
+// describe says how a process ended, in words.
+func describe(e sandbox.Exit) string {
+	s := ""
+	switch {
+	case e.Cause == sandbox.OutOfMem:
+		s = "its memory limit was reached"
+	case e.Cause == sandbox.OutOfDisk:
+		s = "its disk limit was reached"
+	case e.Cause == sandbox.TooMany:
+		s = "its limit of processes was reached"
+	case e.Cause == sandbox.Failed:
+		s = "the sandbox could not be built"
+	case e.Signal != 0:
+		s = "signal " + signalName(e.Signal)
+	case e.Cause == sandbox.Killed:
+		s = "it was ended from outside"
+	default:
+		s = fmt.Sprintf("exit code %d", e.Code)
+	}
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// signalName gives the names that Linux and macOS share, and the number of others.
+func signalName(n int) string {
+	names := map[int]string{
+		1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT, abort", 8: "SIGFPE",
+		9: "SIGKILL", 11: "SIGSEGV, invalid memory access", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
+	}
+	if s, ok := names[n]; ok {
+		return s
+	}
+	return fmt.Sprintf("%d", n)
+}
