@@ -122,7 +122,7 @@ def emit(kind, **event):
         for n in (1, 2):
             _put(_kept[n], mark)
         event['t'], event['s'] = kind, S.seq
-        _put(_evt, _dumps(event).encode('utf-8', 'surrogatepass') + b'\n')
+        _put(_evt, _dumps(event, ensure_ascii=False).encode('utf-8', 'replace') + b'\n')
 
 
 def _interrupt(signum, frame):
@@ -427,7 +427,7 @@ def show_value(v):
     try:
         t = table(v)
         if t is not None:
-            data[CONF['tableMIME']] = _dumps(t)
+            data[CONF['tableMIME']] = _dumps(t, ensure_ascii=False)
         elif not isinstance(v, type) and hasattr(v, '_repr_png_'):
             png = v._repr_png_()
             if isinstance(png, bytes):
