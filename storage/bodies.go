@@ -14,6 +14,8 @@ type File struct {
 	Blob string `json:"blob,omitempty"` // hash of the kept content; results only
 	MIME string `json:"mime,omitempty"`
 	Card string `json:"card,omitempty"` // what the model is told about it; attachments only
+	// Summary is a line for people about what is in an attachment.
+	Summary string `json:"summary,omitempty"`
 }
 
 // Assistant is the body of an [AssistantSaid] entry.
