@@ -12,5 +12,5 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
   },
-  test: { include: ['test/**/*.test.ts'], environment: 'happy-dom' },
+  test: { include: ['test/**/*.test.ts'], environment: 'jsdom' },
 });

@@ -139,7 +139,8 @@ export const en = {
   zoom: 'Enlarge figure',
   figure: 'Figure',
   shape: (rows: string, columns: string) => `${rows} rows × ${columns} columns`,
-  shown: (rows: string, columns: string) => `first ${rows} rows, ${columns} columns shown`,
+  shown: (rows: string, columns: string, cut: boolean) =>
+    cut ? `first ${rows} rows and ${columns} columns shown` : `first ${rows} rows shown`,
   table: 'Table',
   missing: 'missing',
   loadFailed: 'This output could not be loaded.',
