@@ -10,78 +10,82 @@ import (
 	"atoll/storage"
 )
 
-var number = regexp.MustCompile(`\d[\d,.' \x{00a0}\x{202f}]*\d|\d`)
+var (
+	number = regexp.MustCompile(`\d[\d,.' \x{00a0}\x{202f}]*\d|\d`)
+	dotted = regexp.MustCompile(`^\d{1,4}\.\d{1,2}\.\d{1,4}$`) // a date; a version
+)
 
 // unsupported returns the numbers of an answer that none of the sources shows,
 // not even before rounding. Small counts (up to ten) and years of the calendar
 // are how people write, and pass.
 func unsupported(answer, sources string) []string {
-	have := values(sources)
+	var have []value
+	for _, s := range numbers(sources) {
+		have = append(have, readings(s)...)
+	}
 	var bad []string
-	for _, s := range number.FindAllString(answer, -1) {
+	for _, s := range numbers(answer) {
 		ok := false
 		for _, v := range readings(s) {
-			if v == math.Trunc(v) && (v <= 10 || v >= 1900 && v <= 2100) {
+			if v.n == math.Trunc(v.n) && (v.n <= 10 || v.n >= 1900 && v.n <= 2100) {
 				ok = true
 			}
 			for _, h := range have {
-				ok = ok || matches(v, decimals(s), h)
+				ok = ok || v.rounds(h.n)
 			}
 		}
 		if !ok {
-			bad = append(bad, strings.TrimSpace(s))
+			bad = append(bad, s)
 		}
 	}
 	return bad
 }
 
-// matches reports whether v, written with d decimals, can be h rounded, or h
-// as a percentage.
-func matches(v float64, d int, h float64) bool {
-	half := 0.5*math.Pow(10, -float64(d)) + 1e-9*math.Abs(v)
-	return math.Abs(v-h) <= half || math.Abs(v-100*h) <= half || math.Abs(v-math.Abs(h)) <= half
-}
-
-func values(s string) []float64 {
-	var vs []float64
+// numbers returns the numbers written in s; a date is its three parts.
+func numbers(s string) []string {
+	var out []string
 	for _, n := range number.FindAllString(s, -1) {
-		vs = append(vs, readings(n)...)
-	}
-	return vs
-}
-
-// readings returns what a written number can mean: 1,234.5 and 1.234,5 are the
-// same, 1,234 is a thousand or a decimal.
-func readings(s string) []float64 {
-	s = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "'", "").Replace(strings.TrimRight(s, ",. '"))
-	var out []float64
-	for _, dot := range []bool{true, false} {
-		t := strings.ReplaceAll(s, ",", "")
-		if !dot {
-			t = strings.ReplaceAll(strings.ReplaceAll(s, ".", ""), ",", ".")
+		n = strings.TrimRight(n, ",. '\u00a0\u202f")
+		if dotted.MatchString(n) {
+			out = append(out, strings.Split(n, ".")...)
+			continue
 		}
-		if v, err := strconv.ParseFloat(t, 64); err == nil {
-			out = append(out, v)
-		}
-	}
-	if len(out) == 0 { // several points: a date or a version; its parts count
-		for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == '.' || r == ',' }) {
-			if v, err := strconv.ParseFloat(part, 64); err == nil {
-				out = append(out, v)
-			}
-		}
+		out = append(out, n)
 	}
 	return out
 }
 
-// decimals returns how many digits follow the last separator, if that can be
-// a decimal one.
-func decimals(s string) int {
-	i := strings.LastIndexAny(s, ".,")
-	if i < 0 || len(s)-i-1 == 3 && strings.ContainsAny(s[:i], ".,") {
-		return 0
+// value is one reading of a written number.
+type value struct {
+	n        float64
+	decimals int
+}
+
+// rounds reports whether v can be h rounded to v's decimals, or h as a
+// percentage.
+func (v value) rounds(h float64) bool {
+	half := 0.5*math.Pow(10, -float64(v.decimals)) + 1e-9*math.Abs(v.n)
+	return math.Abs(v.n-h) <= half || math.Abs(v.n-100*h) <= half
+}
+
+// readings returns what a written number can mean: 1,234.5 and 1.234,5 are the
+// same, 1,234 is a thousand or a decimal.
+func readings(s string) []value {
+	s = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "'", "").Replace(s)
+	var out []value
+	for _, c := range [][2]string{{",", "."}, {".", ","}} { // thousands mark, decimal mark
+		t := strings.ReplaceAll(strings.ReplaceAll(s, c[0], ""), c[1], ".")
+		n, err := strconv.ParseFloat(t, 64)
+		if err != nil {
+			continue
+		}
+		v := value{n: n}
+		if i := strings.IndexByte(t, '.'); i >= 0 {
+			v.decimals = len(t) - i - 1
+		}
+		out = append(out, v)
 	}
-	return len(strings.TrimRight(s[i+1:], " '"))
+	return out
 }
 
 // sources is all text that numbers of an answer may come from.

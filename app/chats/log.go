@@ -22,7 +22,7 @@ func (l agentLog) NewDraft(chat, parent string) (agent.Draft, error) {
 type agentDraft struct{ *storage.Draft }
 
 func (d agentDraft) Write(kind, text string) error {
-	return d.Draft.Write(storage.Chunk{Kind: kind, Text: text})
+	return d.Draft.Write(storage.Chunk{Kind: storage.ChunkKind(kind), Text: text})
 }
 
 func (d agentDraft) Commit(ctx context.Context, e storage.Entry) (storage.Entry, error) {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -238,4 +239,22 @@ func (c *Client) Blob(ctx context.Context, hash string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("read kept file %s: %s", hash, res.Status)
 	}
 	return res.Body, nil
+}
+
+// Hold keeps the host from leaving while it seems idle, until the returned
+// function is called.
+func (c *Client) Hold(ctx context.Context) (func(), error) {
+	ctx, cancel := context.WithCancel(ctx)
+	res, err := c.Do(ctx, http.MethodGet, fmt.Sprintf("/events?since=%d", uint64(math.MaxUint64)), nil)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(io.Discard, res.Body) // passing events; ends with ctx or the host
+		res.Body.Close()
+	}()
+	return func() { cancel(); <-done }, nil
 }

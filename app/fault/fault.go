@@ -25,6 +25,13 @@ func New(code, title, hint string) *Fault {
 	return &Fault{Code: code, Title: title, Hint: hint, exit: ExitFailed, status: 500}
 }
 
+// WithExit returns a fault with an exit status of its own.
+func WithExit(exit int, code, title, hint string) *Fault {
+	f := New(code, title, hint)
+	f.exit = exit
+	return f
+}
+
 // With returns f with a detail; errors.Is still finds f.
 func (f *Fault) With(detail string) *Fault {
 	c := *f
@@ -46,6 +53,15 @@ func (f *Fault) Error() string {
 
 // Unwrap returns the error that the fault says.
 func (f *Fault) Unwrap() error { return f.err }
+
+// JSON returns f as doors send it, on one line.
+func (f *Fault) JSON() []byte {
+	b, err := json.Marshal(f)
+	if err != nil { // strings always marshal
+		panic(err)
+	}
+	return b
+}
 
 // Exit is the exit status of a command that ends with f.
 func (f *Fault) Exit() int { return f.exit }

@@ -1,0 +1,205 @@
+// Package app is the composition root: the one package that may know all
+// others. It builds the host and runs it.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"atoll/app/api"
+	"atoll/app/approval"
+	"atoll/app/cells"
+	"atoll/app/chats"
+	"atoll/app/config"
+	"atoll/app/doctor"
+	"atoll/app/event"
+	"atoll/app/fault"
+	"atoll/app/files"
+	"atoll/app/models"
+	"atoll/app/server"
+	"atoll/examples"
+	"atoll/llm"
+	"atoll/llm/catalog"
+	"atoll/llm/engine"
+	"atoll/llm/fake"
+	"atoll/llm/harness"
+	"atoll/llm/harness/fenced"
+	"atoll/llm/local"
+	"atoll/sandbox"
+	"atoll/storage"
+	"atoll/storage/blob"
+)
+
+// Options says which host to run.
+type Options struct {
+	Home    config.Home
+	Self    string        // path of this program, which also is all workers
+	Version string        // for people
+	Build   string        // identity of the program for its clients
+	Idle    time.Duration // the host ends when nobody needed it for so long; 0: never
+	Script  string        // file of a scripted model, for tests of the doors; "": none
+}
+
+// stopTime bounds how long running turns may take to stop at the end.
+const stopTime = 5 * time.Second
+
+// Host runs the host of a data folder until ctx ends or nobody needs it. It
+// returns storage.ErrLocked when there is one already.
+func Host(ctx context.Context, o Options) (err error) {
+	if err := o.Home.Make(); err != nil {
+		return err
+	}
+	store, err := storage.Open(o.Home.Store(), storage.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	blobs, err := blob.Open(filepath.Join(o.Home.Store(), "blobs"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, blobs.Close()) }()
+	h, err := build(o, store, blobs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	if err := h.chats.Recover(ctx); err != nil {
+		return err
+	}
+	ln, token, gone, err := h.server.Listen(o.Home.HostFile())
+	if err != nil {
+		return err
+	}
+	defer gone()
+	return h.serve(ctx, ln, token, o)
+}
+
+// host is everything that lives as long as the host.
+type host struct {
+	chats  *chats.Service
+	models *models.Service
+	cells  *cells.Service
+	local  *local.Provider
+	server *server.Server
+	leave  chan struct{}
+}
+
+// Runner returns the sandbox of the program self.
+func Runner(self string) sandbox.Runner {
+	return sandbox.New(sandbox.Options{Helper: []string{self, "worker", "jail"}})
+}
+
+func build(o Options, store *storage.Store, blobs *blob.Store) (*host, error) {
+	cat, err := catalog.Load("")
+	if err != nil {
+		return nil, err
+	}
+	runner := Runner(o.Self)
+	bus := event.NewBus(store)
+	shelf := catalog.NewShelf(o.Home.Models(), cat)
+	h := &host{leave: make(chan struct{}, 1)}
+	h.local = local.New(local.Options{
+		Shelf:  models.Files{Shelf: shelf},
+		Engine: engine.Options{LibDir: config.EngineDir(), Launch: launcher(runner, o.Self)},
+		Pick:   func(llm.Info) harness.Harness { return fenced.Harness{} },
+	})
+	providers := []llm.Provider{h.local}
+	if o.Script != "" {
+		providers = append(providers, fake.Provider{Path: o.Script, Harness: fenced.Harness{}})
+	}
+	python := cells.FindPython(o.Home)
+	h.models = models.New(models.Deps{Catalog: cat, Shelf: shelf, Registry: llm.NewRegistry(providers...), Bus: bus})
+	h.cells = cells.New(cells.Deps{Home: o.Home, Runner: runner, Blobs: blobs, Python: python})
+	gate := approval.NewGate(bus)
+	h.chats = chats.New(chats.Deps{
+		Store: store, Bus: bus, Gate: gate, Models: h.models, Cells: h.cells,
+		Files: &files.Service{
+			Workspaces: h.cells, Runner: runner, Preview: []string{o.Self, "worker", "preview"},
+			Dropped: func(chat string) string { return filepath.Join(o.Home.Chat(chat), "dropped") },
+		},
+		Drop: func(hashes []string) {
+			for _, hash := range hashes {
+				if err := blobs.Remove(hash); err != nil {
+					slog.Warn("remove kept file", "hash", hash, "error", err)
+				}
+			}
+		},
+	})
+	samples, err := examples.Install(o.Home.Examples())
+	if err != nil {
+		slog.Warn("install examples", "error", err)
+	}
+	table := &api.Table{}
+	h.chats.Register(table)
+	h.models.Register(table)
+	doctor.Register(table, doctor.Status{Version: o.Version, Home: o.Home, Runner: runner, Models: h.models, Python: python, Examples: samples})
+	api.Add(table, "app.leave", "ends the host if nothing runs in it", func(context.Context, api.Empty) (api.Empty, error) {
+		if h.chats.Busy() > 0 {
+			return api.Empty{}, chats.ErrBusy
+		}
+		select {
+		case h.leave <- struct{}{}:
+		default:
+		}
+		return api.Empty{}, nil
+	})
+	h.server = &server.Server{Table: table, Bus: bus, Blobs: blobs, Build: o.Build, Keep: keep(h.chats)}
+	return h, nil
+}
+
+// serve answers at the door until the host is to end.
+func (h *host) serve(ctx context.Context, ln net.Listener, token string, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	srv := &http.Server{Handler: h.server.Handler(token), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(ln) }()
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for wait := true; wait; {
+		select {
+		case err := <-done:
+			return fmt.Errorf("listen for windows and commands: %w", err)
+		case <-ctx.Done():
+			wait = false
+		case <-h.leave:
+			wait = false
+		case <-tick.C:
+			if _, err := os.Stat(o.Home.HostFile()); errors.Is(err, os.ErrNotExist) {
+				wait = false // the data folder is gone
+			}
+			if o.Idle > 0 && h.chats.Busy() == 0 && h.models.Busy() == 0 && h.server.Idle() > o.Idle {
+				wait = false
+			}
+		}
+	}
+	cancel() // ends the event streams
+	_ = srv.Close()
+	<-done
+	return nil
+}
+
+// close stops what runs, the turns first: they write to the store.
+func (h *host) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	err := h.chats.Close(ctx)
+	h.models.Close()
+	return errors.Join(err, h.cells.Close(), h.local.Close())
+}
+
+// Report writes err where the client that started this host looks for it: the
+// last line of the log is the fault as JSON.
+func Report(err error) *fault.Fault {
+	f := fault.Of(err)
+	fmt.Fprintf(os.Stderr, "%s\n", f.JSON())
+	return f
+}

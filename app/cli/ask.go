@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"atoll/app/approval"
+	"atoll/app/chats"
+	"atoll/app/client"
+	"atoll/app/event"
+	"atoll/app/fault"
+	"atoll/storage"
+)
+
+type askFlags struct {
+	files   []string
+	model   string
+	approve string
+	chat    string
+	timeout time.Duration
+	save    string
+	json    bool
+}
+
+func (p Program) ask() *cobra.Command {
+	var f askFlags
+	c := &cobra.Command{
+		Use:   "ask [flags] PROMPT",
+		Short: "Ask a question and print the computed answer",
+		Long: `Ask keeps the question in a chat, lets the model write code for it, runs that
+code in the sandbox, and prints the answer. Code, output and progress go to
+standard error, the answer to standard output. PROMPT - reads standard input.
+
+With --json every event is a line of JSON, and the last line is
+{"type":"answer",...} with the text, the steps and the files that were made.`,
+		Example: `  atoll ask --approve auto --file sales.csv "Which region has the highest total revenue?"
+  atoll ask --approve auto --save out --file weather.csv "Plot the temperatures of both cities"
+  atoll ask --chat 0193f0c2-... "And the lowest?"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.approve != "" && !approval.Valid(f.approve) {
+				return usageError{fmt.Errorf("--approve %q: it is auto, ask or never", f.approve)}
+			}
+			prompt := args[0]
+			if prompt == "-" {
+				b, err := io.ReadAll(p.In)
+				if err != nil {
+					return fmt.Errorf("read the prompt: %w", err)
+				}
+				prompt = string(b)
+			}
+			if strings.TrimSpace(prompt) == "" {
+				return usageError{errors.New("the prompt is empty")}
+			}
+			a := &asking{Program: p, askFlags: f}
+			return a.run(c.Context(), prompt)
+		},
+	}
+	fl := c.Flags()
+	fl.StringArrayVarP(&f.files, "file", "f", nil, "attach `FILE`; may be given many times")
+	fl.StringVarP(&f.model, "model", "m", "", "`NAME` of an installed model, or the path of a .gguf file")
+	fl.StringVar(&f.approve, "approve", "", "`auto` runs code in the sandbox without asking, ask asks here, never runs none (default ask)")
+	fl.StringVar(&f.chat, "chat", "", "go on with the chat `ID`")
+	fl.DurationVar(&f.timeout, "timeout", 0, "stop after `D`, for example 90s or 5m")
+	fl.StringVar(&f.save, "save", "", "copy the files and figures that the run made to `DIR`")
+	fl.BoolVar(&f.json, "json", false, "print one event per line as JSON")
+	return c
+}
+
+// asking is one run of the ask command.
+type asking struct {
+	Program
+	askFlags
+
+	host   *client.Client
+	chatID string
+	turn   string
+	ended  error // why following stopped early
+}
+
+var errEnded = errors.New("turn ended")
+
+func (a *asking) run(ctx context.Context, prompt string) (err error) {
+	paths, err := absolute(a.files)
+	if err != nil {
+		return err
+	}
+	if a.host, err = a.connect(ctx); err != nil {
+		return err
+	}
+	since, files, err := a.open(ctx, paths)
+	if err != nil {
+		return err
+	}
+	a.event("chat", map[string]any{"chat": a.chatID})
+	follow := ctx
+	if a.timeout > 0 {
+		var cancel context.CancelFunc
+		follow, cancel = context.WithTimeout(ctx, a.timeout)
+		defer cancel()
+	}
+	send := func() error {
+		var sent chats.Sent
+		err := a.host.Call(ctx, "chats.send", chats.Send{ID: a.chatID, Text: prompt, Files: files}, &sent)
+		a.turn = sent.Turn
+		return err
+	}
+	err = a.host.Follow(follow, since, send, func(e event.Event) error { return a.show(follow, e) })
+	if !errors.Is(err, errEnded) {
+		// Stopped, timed out, or nobody there to approve: what runs must end too.
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if serr := a.host.Call(stop, "chats.stop", chats.ID{ID: a.chatID}, nil); serr != nil && ctx.Err() == nil && follow.Err() == nil {
+			err = errors.Join(err, serr)
+		}
+		a.ended = err
+		if f, ok := errors.AsType[*fault.Fault](err); a.turn == "" && ok { // the prompt was not taken
+			return f
+		}
+	}
+	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	return a.finish(done)
+}
+
+// absolute resolves paths here: the host has another working folder. Missing
+// files are told before anything starts.
+func absolute(files []string) ([]string, error) {
+	var out []string
+	for _, f := range files {
+		p, err := filepath.Abs(f)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(p); errors.Is(err, os.ErrNotExist) {
+			return nil, usageError{fmt.Errorf("there is no file %s; check the name and the folder", f)}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// modelRef makes a path absolute; a name stays as it is.
+func modelRef(m string) string {
+	if strings.HasSuffix(strings.ToLower(m), ".gguf") || strings.ContainsRune(m, os.PathSeparator) && fileExists(m) {
+		if p, err := filepath.Abs(m); err == nil {
+			return p
+		}
+	}
+	return m
+}
+
+func fileExists(p string) bool {
+	st, err := os.Stat(p)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// open finds or creates the chat and attaches the files.
+func (a *asking) open(ctx context.Context, paths []string) (since uint64, files []storage.File, err error) {
+	model := modelRef(a.model)
+	if a.chat == "" {
+		var c storage.Chat
+		if err := a.host.Call(ctx, "chats.create", chats.Create{Model: model, Approve: a.approve}, &c); err != nil {
+			return 0, nil, err
+		}
+		a.chatID = c.ID
+		defer func() {
+			if err != nil { // an empty chat would only be in the way
+				_ = a.host.Call(context.WithoutCancel(ctx), "chats.delete", chats.ID{ID: c.ID}, nil)
+			}
+		}()
+	} else {
+		a.chatID = a.chat
+		set := chats.Set{ID: a.chat}
+		if a.model != "" {
+			set.Model = &model
+		}
+		if a.approve != "" {
+			set.Approve = &a.approve
+		}
+		if set.Model != nil || set.Approve != nil {
+			if err := a.host.Call(ctx, "chats.set", set, nil); err != nil {
+				return 0, nil, err
+			}
+		}
+	}
+	var v chats.View
+	if err := a.host.Call(ctx, "chats.get", chats.ID{ID: a.chatID}, &v); err != nil {
+		return 0, nil, err
+	}
+	if len(paths) > 0 {
+		var att chats.Attached
+		if err := a.host.Call(ctx, "chats.attach", chats.Attach{ID: a.chatID, Paths: paths}, &att); err != nil {
+			return 0, nil, err
+		}
+		for i, f := range att.Files {
+			if f.Problem != "" {
+				return 0, nil, usageError{fmt.Errorf("%s: %s", a.files[i], f.Problem)}
+			}
+			files = append(files, f.File)
+		}
+	}
+	return v.Seq, files, nil
+}
+
+// show prints one event of the chat.
+func (a *asking) show(ctx context.Context, e event.Event) error {
+	switch {
+	case e.Delta != nil && e.Delta.Chat == a.chatID:
+		a.delta(*e.Delta)
+	case e.Turn != nil && e.Turn.Chat == a.chatID && (a.turn == "" || e.Turn.Turn == a.turn):
+		a.event("phase", map[string]any{"phase": e.Turn.Phase, "done": e.Turn.Done})
+		if e.Turn.Phase == event.Ended {
+			return errEnded
+		}
+	case e.Ask != nil && e.Ask.Chat == a.chatID && e.Ask.Open:
+		return a.decide(ctx, *e.Ask)
+	case e.Entry != nil && e.Entry.Chat == a.chatID:
+		a.event("entry", map[string]any{"kind": e.Entry.Kind, "body": e.Entry.Body})
+		var r storage.Result
+		if e.Entry.Kind == storage.CallEnded && json.Unmarshal(e.Entry.Body, &r) == nil && r.Error != nil && !a.json {
+			fmt.Fprintln(a.Err, strings.TrimSpace(r.Error.Trace))
+		}
+	}
+	return nil
+}
+
+func (a *asking) delta(d event.Delta) {
+	if a.json {
+		a.event(d.Kind, map[string]any{"text": d.Text})
+		return
+	}
+	switch d.Kind {
+	case "code", "stdout", "stderr":
+		fmt.Fprint(a.Err, d.Text)
+	case "display":
+		if d.Output != nil && d.Output.Plain != "" {
+			fmt.Fprintln(a.Err, d.Output.Plain)
+		}
+	}
+}
+
+func (a *asking) event(kind string, fields map[string]any) {
+	if !a.json {
+		return
+	}
+	fields["type"] = kind
+	_ = json.NewEncoder(a.Out).Encode(fields) // a closed pipe ends the program by itself
+}
+
+// decide asks the person at the terminal about a call.
+func (a *asking) decide(ctx context.Context, ask event.Ask) error {
+	a.event("ask", map[string]any{"call": ask.Call, "reasons": ask.Reasons})
+	if a.json || !isTerminal(a.In) {
+		return errNobody
+	}
+	fmt.Fprintf(a.Err, "\n\nRun this code in the sandbox? %s\n[y]es, [n]o, [a]lways in this chat: ", strings.Join(ask.Reasons, " "))
+	line, err := bufio.NewReader(a.In).ReadString('\n')
+	if err != nil {
+		return errNobody
+	}
+	ans := chats.Answer{Ask: ask.ID}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		ans.Allow = true
+	case "a", "always":
+		ans.Allow, ans.Always = true, true
+	}
+	return a.host.Call(ctx, "chats.answer", ans, nil)
+}
+
+var errNobody = fault.WithExit(fault.ExitApproval, "approval.nobody", "The code needs approval and nobody is there to give it", "Use --approve auto to run it inside the sandbox without asking.")
+
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+}

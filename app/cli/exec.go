@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"atoll/app"
+	"atoll/app/cells"
+	"atoll/app/client"
+	"atoll/app/config"
+	"atoll/app/fault"
+	"atoll/sandbox"
+	"atoll/sandbox/workspace"
+)
+
+func (p Program) exec() *cobra.Command {
+	var s script
+	var lang string
+	c := &cobra.Command{
+		Use:   "exec [flags] FILE|-",
+		Short: "Run code in the sandbox, without a model",
+		Long: `Exec runs a program in the same sandbox and with the same libraries as the
+code of a chat: it sees the attached files by their names and a folder of its
+own, and has no network. The exit status is that of the code.`,
+		Example: "  atoll exec --file sales.csv report.py\n  echo 'print(6*7)' | atoll exec -",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if lang != "python" {
+				return usageError{fmt.Errorf("--lang %q: Atoll runs python", lang)}
+			}
+			b, err := readCode(p.In, args[0])
+			if err != nil {
+				return err
+			}
+			s.source = string(b)
+			ctx := c.Context()
+			if s.timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, s.timeout)
+				defer cancel()
+			}
+			code, err := p.runScript(ctx, s)
+			switch {
+			case errors.Is(ctx.Err(), context.DeadlineExceeded):
+				return ctx.Err()
+			case ctx.Err() != nil:
+				return context.Canceled
+			case err != nil:
+				return err
+			case code != 0:
+				return exitStatus(code)
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&lang, "lang", "python", "`LANGUAGE` of the code")
+	f.StringArrayVarP(&s.files, "file", "f", nil, "make `FILE` readable under its name; may be given many times")
+	f.StringVar(&s.save, "save", "", "copy the files that the code made to `DIR`")
+	f.DurationVar(&s.timeout, "timeout", 0, "stop after `D`, for example 90s")
+	return c
+}
+
+func readCode(in io.Reader, name string) ([]byte, error) {
+	if name == "-" {
+		b, err := io.ReadAll(in)
+		if err != nil {
+			return nil, fmt.Errorf("read the code: %w", err)
+		}
+		return b, nil
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("read the code: %w", err)}
+	}
+	return b, nil
+}
+
+// script is a program that runs once.
+type script struct {
+	source  string
+	files   []string
+	save    string
+	timeout time.Duration
+	quiet   bool
+}
+
+// runScript runs s in a workspace of its own that is removed afterwards.
+func (p Program) runScript(ctx context.Context, s script) (code int, err error) {
+	home, err := config.FindHome()
+	if err != nil {
+		return 0, err
+	}
+	if err := home.Make(); err != nil {
+		return 0, err
+	}
+	self, err := client.Program()
+	if err != nil {
+		return 0, err
+	}
+	py, env, err := cells.FindPython(home)(ctx)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp(home.Run(), "exec-")
+	if err != nil {
+		return 0, fmt.Errorf("make a workspace: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ws, err := workspace.Open(dir)
+	if err != nil {
+		return 0, err
+	}
+	paths, err := absolute(s.files)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range paths {
+		if _, err := ws.Attach(f); err != nil {
+			return 0, usageError{err}
+		}
+	}
+	program := filepath.Join(dir, "main.py") // beside the workspace: the code can read it, not change it
+	if err := os.WriteFile(program, []byte(s.source), 0o600); err != nil {
+		return 0, fmt.Errorf("keep the code: %w", err)
+	}
+	before, err := ws.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	read := append([]string{ws.Files(), program}, py.Prefixes...)
+	vars := []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "LC_ALL=C.UTF-8",
+		"PYTHONUTF8=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1", "MPLBACKEND=Agg", "MPLCONFIGDIR=/tmp/.matplotlib",
+	}
+	if env.Site != "" {
+		read = append(read, env.Site)
+		vars = append(vars, "PYTHONPATH="+env.Site)
+	}
+	proc, err := app.Runner(self).Start(ctx, sandbox.Policy{Read: read, Write: []string{ws.Work()}, Env: vars},
+		sandbox.Command{Path: py.Path, Args: []string{"-s", program}, Dir: ws.Work()})
+	if err != nil {
+		return 0, err
+	}
+	if err := proc.Stdin().Close(); err != nil {
+		return 0, err
+	}
+	exit := p.pass(proc, s.quiet)
+	if exit.Cause != sandbox.Exited && ctx.Err() == nil {
+		fmt.Fprintf(p.Err, "atoll: the code was stopped: %s\n", exit.Detail)
+	}
+	if s.save != "" {
+		if err := copyOut(ws, before, s.save); err != nil {
+			fmt.Fprintf(p.Err, "atoll: %v\n", err)
+			if exit.Code == 0 {
+				exit.Code = fault.ExitPartly
+			}
+		}
+	}
+	return exit.Code, nil
+}
+
+// pass copies the program's output to ours until it ends.
+func (p Program) pass(proc sandbox.Process, quiet bool) sandbox.Exit {
+	out, errs := p.Out, p.Err
+	if quiet {
+		out, errs = io.Discard, io.Discard
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(errs, proc.Stderr()) // ends with the program; a closed terminal ends us
+	}()
+	if _, err := io.Copy(out, proc.Stdout()); err != nil {
+		_ = proc.Kill() // nobody reads any more
+	}
+	<-done
+	return proc.Wait()
+}
+
+func copyOut(ws *workspace.Workspace, before workspace.State, dir string) error {
+	files, _, err := ws.Changed(before)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, copyOne(ws, root, f.Name))
+	}
+	return errors.Join(errs...)
+}
+
+func copyOne(ws *workspace.Workspace, root *os.Root, name string) error {
+	src, err := ws.Open(name)
+	if err != nil {
+		return fmt.Errorf("save %s: %w", name, err)
+	}
+	defer src.Close()
+	local := filepath.FromSlash(name)
+	if d := filepath.Dir(local); d != "." {
+		if err := root.MkdirAll(d, 0o777); err != nil {
+			return fmt.Errorf("save %s: %w", name, err)
+		}
+	}
+	dst, err := root.Create(local)
+	if err != nil {
+		return fmt.Errorf("save %s: %w", name, err)
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}
