@@ -7,10 +7,10 @@ package main
 import (
 	"os"
 
-	"atoll/app/desktop"
+	"atoll/app/entry"
 )
 
 // version is set by the build.
 var version = "0.1.0-dev"
 
-func main() { os.Exit(desktop.Main(os.Args[1:], version)) }
+func main() { os.Exit(entry.Main(os.Args[1:], version)) }

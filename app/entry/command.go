@@ -1,8 +1,8 @@
 //go:build !desktop
 
-// Package desktop is the program's entry: the window where it is built with
+// Package entry is where the program begins: the window where it is built with
 // the desktop tag, else the command line and the workers.
-package desktop
+package entry
 
 import (
 	"os"
