@@ -43,6 +43,7 @@ const (
 	DateTime Type = "datetime"
 	Boolean  Type = "boolean"
 	String   Type = "text"
+	List     Type = "list"  // lists or objects inside one value
 	Nothing  Type = "empty" // no value at all
 	ID       Type = "id"    // digits that are a name, not a quantity: leading zeros, very long, phone numbers
 )
@@ -69,6 +70,9 @@ type Card struct {
 	Sampled     bool       `json:"sampled,omitempty"` // column facts come from parts of the file
 	Sample      [][]string `json:"sample,omitempty"`  // first three data rows
 	Sheets      []Sheet    `json:"sheets,omitempty"`
+	Sheet       int        `json:"sheet,omitempty"`  // index in Sheets of the one that Columns is about
+	Key         string     `json:"key,omitempty"`    // key of the list of records in a JSON object
+	Table       string     `json:"table,omitempty"`  // first table of a database
 	Detail      []string   `json:"detail,omitempty"` // other facts, a line each: entries, tables, first lines
 	Load        string     `json:"load,omitempty"`   // Python that loads the file right; see WithName
 	Problems    []string   `json:"problems,omitempty"`
@@ -125,9 +129,9 @@ type Sheet struct {
 const (
 	MaxColumns  = 500
 	MaxBadLines = 20
-	maxValue    = 200 // characters kept of one value
-	maxName     = 200 // characters kept of a column name
-	maxNotes    = 12  // problems or warnings
+	maxValue    = 200  // characters kept of one value
+	maxName     = 1000 // characters kept of a column name
+	maxNotes    = 12   // problems or warnings
 )
 
 func (c *Card) problem(format string, a ...any) {

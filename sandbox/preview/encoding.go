@@ -25,10 +25,14 @@ type source struct {
 
 // at reads up to n bytes at off; less at the end of the file.
 func (s source) at(off, n int64) ([]byte, error) {
-	n = max(0, min(n, s.size-off))
-	b := make([]byte, n)
+	return s.into(make([]byte, max(0, min(n, s.size-off))), off)
+}
+
+// into fills b from off; less at the end of the file.
+func (s source) into(b []byte, off int64) ([]byte, error) {
+	b = b[:max(0, min(int64(len(b)), s.size-off))]
 	m, err := s.r.ReadAt(b, off)
-	if err == io.EOF || int64(m) == n {
+	if err == io.EOF || m == len(b) {
 		err = nil
 	}
 	return b[:m], err
@@ -218,12 +222,13 @@ func findCharset(ctx context.Context, s source) (charset, error) {
 		}
 	}
 	var t tally
+	buf := make([]byte, min(scanChunk, s.size))
 	for _, p := range s.parts(scanMax, 16<<20, 64, 256<<10) {
 		for off := p.from; off < p.to; {
 			if err := ctx.Err(); err != nil {
 				return charset{}, err
 			}
-			b, err := s.at(off, min(scanChunk, p.to-off))
+			b, err := s.into(buf[:min(int64(len(buf)), p.to-off)], off)
 			if err != nil {
 				return charset{}, err
 			}

@@ -1,7 +1,312 @@
 package preview
 
-import "context"
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"io"
 
+	"golang.org/x/text/transform"
+)
+
+const (
+	jsonWhole   = 16 << 20 // bytes that are parsed
+	jsonRecords = 1000     // records of which the values are looked at
+	jsonDepth   = 3        // levels of keys that become columns
+)
+
+// json makes the card of JSON or of JSON lines; false when it is neither.
 func (c *Card) json(ctx context.Context, s source, cs charset, ext string) (bool, error) {
-	return false, nil
+	src := func() io.Reader {
+		var r io.Reader = io.NewSectionReader(s.r, int64(cs.bom), s.size-int64(cs.bom))
+		if cs.name != "utf-8" && cs.name != "utf-8-sig" {
+			r = transform.NewReader(r, cs.decoder())
+		}
+		return io.LimitReader(r, jsonWhole)
+	}
+	head, err := s.at(int64(cs.bom), 64<<10)
+	if err != nil {
+		return false, err
+	}
+	text, _ := cs.decode(head)
+	text = bytes.TrimSpace(text)
+	named := ext == ".json" || ext == ".geojson" || ext == ".jsonl" || ext == ".ndjson"
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		if named {
+			c.problem("the name ends in %s, but the content is not JSON", ext)
+		}
+		return false, nil
+	}
+	j := &jsonReader{card: c, seed: maphash.MakeSeed(), all: layouts(), index: map[string]int{}, search: suspectBytes}
+	if line, rest, more := bytes.Cut(text, []byte{'\n'}); text[0] == '{' && json.Valid(line) && (more && firstJSON(rest) || ext == ".jsonl" || ext == ".ndjson") {
+		c.Kind = JSONL
+		return true, j.lines(ctx, src(), s.size)
+	}
+	ok := j.document(ctx, src())
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if !ok {
+		if s.size > jsonWhole && j.records > 0 {
+			c.Rows, c.RowsExact = int64(float64(j.records)/float64(jsonWhole)*float64(s.size)), false
+		} else if s.size > jsonWhole {
+			c.problem("the file is large; only its first %s were looked at", sizeText(jsonWhole))
+		} else {
+			if !named {
+				c.Columns, c.Sample, c.Detail, c.Key = nil, nil, nil, ""
+				return false, nil
+			}
+			c.problem("the JSON is damaged: it cannot be read to its end")
+		}
+	} else {
+		c.Rows, c.RowsExact = j.records, true
+	}
+	c.Kind = JSON
+	j.finish()
+	return true, nil
+}
+
+// firstJSON says whether b starts with a whole object on a line of its own.
+func firstJSON(b []byte) bool {
+	line, _, whole := bytes.Cut(bytes.TrimSpace(b), []byte{'\n'})
+	return len(line) > 0 && line[0] == '{' && (json.Valid(line) || !whole)
+}
+
+type jsonReader struct {
+	card    *Card
+	seed    maphash.Seed
+	all     []layout
+	index   map[string]int
+	cols    []*collector
+	lists   []bool
+	strs    []bool // some value is a string: digits in it are no number
+	records int64
+	search  int
+	others  int64 // records that are no objects
+}
+
+// lines reads one record per line.
+func (j *jsonReader) lines(ctx context.Context, r io.Reader, size int64) error {
+	br := bufio.NewReaderSize(r, 64<<10)
+	var read, line, bad int64
+	var badAt []int64
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := br.ReadBytes('\n')
+		if err == nil || len(b) > 0 && size <= jsonWhole {
+			line++
+			read += int64(len(b))
+			if b = bytes.TrimSpace(b); len(b) > 0 {
+				if json.Valid(b) {
+					j.record(b)
+				} else {
+					bad++
+					badAt = appendLine(badAt, line)
+				}
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	c := j.card
+	c.Rows, c.RowsExact = j.records, size <= jsonWhole
+	if !c.RowsExact && read > 0 {
+		c.Rows = int64(float64(j.records) / float64(read) * float64(size))
+	}
+	if bad > 0 {
+		noun := "lines are"
+		if bad == 1 {
+			noun = "line is"
+		}
+		c.problem("%d %s no JSON%s", bad, noun, lineList(badAt, bad))
+		c.BadRows, c.BadLines = bad, badAt
+	}
+	j.finish()
+	return nil
+}
+
+// document reads a list of records, or an object that holds one.
+func (j *jsonReader) document(ctx context.Context, r io.Reader) bool {
+	d := json.NewDecoder(r)
+	t, err := d.Token()
+	if err != nil {
+		return false
+	}
+	if t == json.Delim('[') {
+		return j.list(ctx, d) && !d.More()
+	}
+	lists := 0
+	for n := 0; d.More(); n++ {
+		k, err := d.Token()
+		if err != nil || ctx.Err() != nil {
+			return false
+		}
+		key, _ := k.(string)
+		var v json.RawMessage
+		if err := d.Decode(&v); err != nil {
+			return false
+		}
+		if n < 20 {
+			j.card.Detail = append(j.card.Detail, "key "+shown(key, 80)+": "+jsonShape(v))
+		}
+		if len(v) > 1 && v[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(v[1:]), []byte{'{'}) {
+			if lists++; lists == 1 {
+				in := json.NewDecoder(bytes.NewReader(v))
+				if _, err := in.Token(); err == nil && j.list(ctx, in) {
+					j.card.Key = key
+				}
+			}
+		}
+	}
+	_, err = d.Token()
+	return err == nil
+}
+
+func (j *jsonReader) list(ctx context.Context, d *json.Decoder) bool {
+	for d.More() {
+		var v json.RawMessage
+		if err := d.Decode(&v); err != nil || ctx.Err() != nil {
+			return false
+		}
+		j.record(v)
+	}
+	_, err := d.Token()
+	return err == nil
+}
+
+func jsonShape(v json.RawMessage) string {
+	v = bytes.TrimSpace(v)
+	switch {
+	case len(v) == 0:
+		return "nothing"
+	case v[0] == '[':
+		return "list"
+	case v[0] == '{':
+		return "object"
+	}
+	return shown(string(v[:min(len(v), 240)]), 60)
+}
+
+func (j *jsonReader) record(v json.RawMessage) {
+	j.records++
+	if j.records > jsonRecords {
+		j.card.Sampled = true
+		return
+	}
+	if v = bytes.TrimSpace(v); len(v) == 0 || v[0] != '{' {
+		if j.others++; len(j.card.Sample) < 3 && len(j.cols) == 0 {
+			j.card.Detail = append(j.card.Detail, "value: "+jsonShape(v))
+		}
+		return
+	}
+	if len(j.card.Sample) < 3 {
+		j.card.Sample = append(j.card.Sample, []string{clipBytes(v, 2*maxValue)})
+	}
+	j.object("", v, 1)
+}
+
+// object gives the values of one record to the columns, which are named as
+// pandas.json_normalize names them.
+func (j *jsonReader) object(prefix string, v []byte, depth int) {
+	d := json.NewDecoder(bytes.NewReader(v))
+	if _, err := d.Token(); err != nil {
+		return
+	}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return
+		}
+		key, _ := t.(string)
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return
+		}
+		name := prefix + key
+		if len(raw) > 2 && raw[0] == '{' && depth < jsonDepth {
+			j.object(name+".", raw, depth+1)
+			continue
+		}
+		j.value(name, raw)
+	}
+}
+
+func (j *jsonReader) value(name string, raw json.RawMessage) {
+	i, ok := j.index[name]
+	if !ok {
+		if len(j.cols) == MaxColumns {
+			return
+		}
+		i = len(j.cols)
+		j.index[name] = i
+		j.cols = append(j.cols, newCollector(j.seed, j.all, 1000))
+		j.lists = append(j.lists, false)
+		j.strs = append(j.strs, false)
+		j.card.Columns = append(j.card.Columns, Column{Name: clip(name, maxName)})
+	}
+	switch raw[0] {
+	case 'n':
+		j.cols[i].add(nil, j.records)
+	case '"':
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			j.strs[i] = true
+			j.cols[i].add([]byte(s), j.records)
+			j.card.suspect([][]byte{[]byte(s)}, j.records, &j.search)
+		}
+	case '[', '{':
+		j.lists[i] = true
+		j.cols[i].note(raw)
+	default:
+		j.cols[i].add(raw, j.records)
+	}
+}
+
+func (j *jsonReader) finish() {
+	c := j.card
+	c.ColumnCount = len(c.Columns)
+	looked := min(j.records, jsonRecords) - j.others
+	for i, k := range j.cols {
+		col := &c.Columns[i]
+		col.Unique, col.UniqueMin, col.Examples = len(k.unique), k.uniqueMore, k.examples
+		col.Missing = max(0, looked-k.n-k.soft)
+		switch {
+		case j.lists[i]:
+			col.Type, col.Missing = List, 0
+		case k.n == 0 && k.soft == 0:
+			col.Type = Nothing
+		case j.strs[i]:
+			col.Type = String
+			if k.numbers > 0 && k.numbers < k.n && k.digitish > 0 && k.digitish < k.n {
+				c.mixed(col, k, 0)
+			}
+		case k.bools == k.n:
+			col.Type = Boolean
+		case k.dotOK == k.n && k.whole == k.n:
+			col.Type, col.Min, col.Max = Integer, number(k.min[0]), number(k.max[0])
+		case k.dotOK == k.n:
+			col.Type, col.Min, col.Max = Number, number(k.min[0]), number(k.max[0])
+		default:
+			col.Type = String
+		}
+	}
+	if j.others > 0 && len(c.Columns) > 0 {
+		c.problem("%s not an object and cannot become rows", isAre(j.others))
+	}
+	if len(c.Columns) == 0 && j.records > 0 {
+		c.Detail = append(c.Detail, fmt.Sprintf("a list of %d values", j.records))
+	}
+}
+
+func isAre(n int64) string {
+	if n == 1 {
+		return "1 record is"
+	}
+	return fmt.Sprintf("%d records are", n)
 }

@@ -48,6 +48,14 @@ func literal(s string) string {
 	return b.String()
 }
 
+// safe makes a line of our own words harmless. They hold content of the file
+// only as literals, so this changes nothing, unless the child that made the
+// card was taken over.
+func safe(s string) string {
+	l := literal(s)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(l[1 : len(l)-1])
+}
+
 func tokenLike(rest string) bool {
 	return rest != "" && (rest[0] == '/' || rest[0] >= 'A' && rest[0] <= 'Z')
 }

@@ -2,7 +2,9 @@ package preview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // loadMax is the length of the longest loading text; above it, columns are
@@ -22,7 +24,8 @@ func (c Card) load() string {
 	name := literal(c.Name)
 	switch c.Kind {
 	case CSV, TSV:
-		if s := c.loadTable(true); len(s) <= loadMax {
+		long := slices.ContainsFunc(c.Columns, func(col Column) bool { return utf8.RuneCountInString(col.Name) >= maxName })
+		if s := c.loadTable(true); len(s) <= loadMax && !long {
 			return s
 		}
 		return c.loadTable(false)

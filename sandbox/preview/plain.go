@@ -65,11 +65,12 @@ func (c *Card) countLines(ctx context.Context, s source, cs charset) error {
 	c.RowsExact = s.size <= scanMax
 	var n, read int64
 	var last byte
+	buf := make([]byte, min(scanChunk, s.size))
 	for read < min(s.size, scanMax) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b, err := s.at(read, scanChunk)
+		b, err := s.into(buf, read)
 		if err != nil {
 			return err
 		}

@@ -66,15 +66,15 @@ func whole(s string, budget int) string {
 
 func (c Card) promptHead() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "File %s: %s\n", literal(c.Name), c.promptKind())
+	fmt.Fprintf(&b, "File %s: %s\n", literal(c.Name), safe(c.promptKind()))
 	if c.Load != "" {
 		b.WriteString("Load it with:\n" + indent(c.Load) + "\n")
 	}
 	for _, p := range c.Problems {
-		b.WriteString("Note: " + p + "\n")
+		b.WriteString("Note: " + safe(p) + "\n")
 	}
 	for _, w := range c.Warnings {
-		b.WriteString("Warning: " + w + "\n")
+		b.WriteString("Warning: " + safe(w) + "\n")
 	}
 	return b.String()
 }
@@ -99,7 +99,11 @@ func (c Card) promptDetails() string {
 	if len(c.Detail) == 0 {
 		return ""
 	}
-	return strings.Join(c.Detail, "\n") + "\n"
+	var b strings.Builder
+	for _, d := range c.Detail {
+		b.WriteString(safe(d) + "\n")
+	}
+	return b.String()
 }
 
 func (c Card) promptColumns(n, examples int) string {
@@ -109,7 +113,7 @@ func (c Card) promptColumns(n, examples int) string {
 	var b strings.Builder
 	b.WriteString("Columns:\n")
 	for _, col := range c.Columns[:n] {
-		b.WriteString("  " + literal(clip(col.Name, 4*maxName)) + " " + col.describe())
+		b.WriteString("  " + literal(col.Name) + " " + safe(col.describe()))
 		if examples > 0 && len(col.Examples) > 0 {
 			var p []string
 			for _, e := range col.Examples[:min(examples, len(col.Examples))] {

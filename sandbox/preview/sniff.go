@@ -28,7 +28,7 @@ func readRows(text []byte, d dialect, limit, width int) []row {
 		}
 		w := row{n: rec.n, line: rec.line, blank: rec.blank, runaway: rec.runaway}
 		for _, f := range rec.fields {
-			w.fields = append(w.fields, clipBytes(f, maxValue))
+			w.fields = append(w.fields, clipBytes(f, maxName))
 		}
 		rows = append(rows, w)
 	}

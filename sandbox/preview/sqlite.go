@@ -1,0 +1,3 @@
+package preview
+
+func (c *Card) sqlite(s source, head []byte) { c.Kind = SQLite }
