@@ -72,7 +72,8 @@ func (s *Store) Put(r io.Reader, limit int64) (hash string, size int64, err erro
 		}
 	}()
 	sum := sha256.New()
-	src := &source{r: io.LimitReader(r, limit+1)}
+	// One byte more shows that there is more; max is for the largest limit.
+	src := &source{r: io.LimitReader(r, max(limit, limit+1))}
 	size, err = io.Copy(io.MultiWriter(f, sum), src)
 	switch {
 	case src.err != nil: // the reader's own, unchanged
