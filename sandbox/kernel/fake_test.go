@@ -1,3 +1,5 @@
+//go:build unix
+
 package kernel
 
 import (
@@ -130,8 +132,40 @@ func options(t testing.TB) Options {
 	return Options{Runner: runner(t), Interpreter: py, Dir: t.TempDir(), LogDir: t.TempDir(), Timeout: 30 * time.Second}
 }
 
-// runner is the fake one, or the real one where ATOLL_TEST_SANDBOX asks for it.
-func runner(t testing.TB) sandbox.Runner { return bare{} }
+// helperArg makes the test binary the sandbox helper.
+const helperArg = "sandbox-helper"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == helperArg {
+		os.Exit(sandbox.JailMain())
+	}
+	os.Exit(m.Run())
+}
+
+// jail is the real runner, or nil where the machine has no sandbox.
+var jail = sync.OnceValue(func() sandbox.Runner {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	r := sandbox.New(sandbox.Options{Helper: []string{self, helperArg}})
+	if r.Level(context.Background()).Name == "none" {
+		return nil
+	}
+	return r
+})
+
+// runner is the real one where there is one, unless ATOLL_TEST_SANDBOX=off.
+func runner(t testing.TB) sandbox.Runner {
+	if os.Getenv("ATOLL_TEST_SANDBOX") == "off" {
+		return bare{}
+	}
+	if r := jail(); r != nil {
+		return r
+	}
+	t.Log("NO SANDBOX on this machine: the kernel is tested without one")
+	return bare{}
+}
 
 func open(t testing.TB, o Options) *Python {
 	t.Helper()
