@@ -59,7 +59,7 @@ func TestEscape(t *testing.T) {
 		// The level says that these do not hold.
 		judge(t, control, inside, map[string]string{
 			"git_hook": "read-only parts", "git_config": "read-only parts", "git_swap": "read-only parts",
-			"host_name": "hidden files", "new_privileges": "",
+			"host_name": "namespaces", "bounding_set": "namespaces",
 		})
 		for _, d := range fx.damage() {
 			t.Error("damage:", d)

@@ -21,7 +21,11 @@ const (
 	diskFloor = 1 << 30
 )
 
-var errTooDeep = errors.New("folders are nested too deep")
+// What cannot be measured ends the tree: it could hide any amount.
+var (
+	errTooDeep = fmt.Errorf("folders are nested deeper than %d levels", maxDepth)
+	errClosed  = errors.New("a folder is closed to its owner")
+)
 
 // A growth watches by how much the writable trees grow. Files that are deleted
 // but open are not seen there; the floor of free space holds those.
@@ -37,11 +41,15 @@ type growth struct {
 // newGrowth measures the trees at the start. It returns nil when there is
 // nothing to watch.
 func newGrowth(o order) (*growth, error) {
-	if o.Limits.Disk < 0 || len(o.Write) == 0 {
+	paths := o.Write
+	if o.TmpDir != "" {
+		paths = append([]string{o.TmpDir}, paths...)
+	}
+	if o.Limits.Disk < 0 || len(paths) == 0 {
 		return nil, nil
 	}
 	g := &growth{limit: o.Limits.Disk}
-	for _, path := range o.Write {
+	for _, path := range paths {
 		t, err := filepath.EvalSymlinks(path) // the walk follows no links
 		if err != nil {
 			return nil, err
@@ -88,11 +96,11 @@ func (g *growth) check() *Exit {
 	}
 	began := time.Now()
 	used, err := g.measure()
-	if errors.Is(err, errTooDeep) {
-		e := killed(OutOfDisk, fmt.Sprintf("Folders are nested deeper than %d levels, so that their size cannot be limited.", maxDepth))
+	if err != nil {
+		e := killed(OutOfDisk, fmt.Sprintf("The size of the folders cannot be limited: %v.", err))
 		return &e
 	}
-	if grown := used - g.start; err == nil && grown > g.limit {
+	if grown := used - g.start; grown > g.limit {
 		e := killed(OutOfDisk, fmt.Sprintf("The folders grew by %s; the limit is %s.", size(grown), size(g.limit)))
 		return &e
 	}
@@ -144,6 +152,9 @@ func diskUsage(at int, name string, depth int) (int64, error) {
 	}
 	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
+		if err == unix.EACCES && st.Uid == uint32(unix.Geteuid()) {
+			return 0, errClosed
+		}
 		return sum, nil
 	}
 	defer unix.Close(fd)

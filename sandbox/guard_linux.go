@@ -68,9 +68,11 @@ func startEntering(o order) (int, report, error) {
 	for i := range o.Files {
 		files = append(files, uintptr(filesFD+i))
 	}
+	// Should somebody kill the guard, at least the program itself goes too; the
+	// signal comes when this thread ends, and it is the guard's main one.
 	// os.Args is the line with which the host started this helper.
 	pid, err := syscall.ForkExec("/proc/self/exe", os.Args, &syscall.ProcAttr{
-		Env: os.Environ(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+		Env: os.Environ(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL},
 	})
 	orderR.Close()
 	reportW.Close()

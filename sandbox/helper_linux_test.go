@@ -7,8 +7,6 @@ import (
 	"testing"
 )
 
-func jailMain() int { return JailMain() }
-
 // newTestRunner returns a runner whose helper is this test binary.
 func newTestRunner(tb testing.TB) Runner {
 	tb.Helper()

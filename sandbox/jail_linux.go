@@ -71,7 +71,7 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 		return failed("hide helper", err)
 	}
 	procs := 0
-	if o.Limits.Procs > 0 {
+	if o.Limits.Procs > 0 && kernelAtLeast(5, 14) { // before, it counts all of the user's
 		procs = o.Limits.Procs + spareProcs
 	}
 	ignoreSignals()
@@ -92,10 +92,11 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	return send(out, report{Event: eventExit, Exit: supervise(pid, control, &w, o.Limits)})
 }
 
-// lockDown takes from the calling thread what the program must not have. It
-// returns the Landlock version that is enforced.
-func lockDown(files []landlock.Rule, network bool, calls []rule) (int, error) {
-	if err := dropCapabilities(); err != nil {
+// lockDown takes from the calling thread what the program must not have; shared
+// says that it shares the machine's namespaces. It returns the Landlock version
+// that is enforced.
+func lockDown(files []landlock.Rule, shared bool, calls []rule) (int, error) {
+	if err := dropCapabilities(!shared); err != nil {
 		return 0, failed("capabilities", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -103,7 +104,7 @@ func lockDown(files []landlock.Rule, network bool, calls []rule) (int, error) {
 	}
 	abi := landlockABI()
 	if abi > 0 {
-		if err := restrictFiles(files, network); err != nil {
+		if err := restrictFiles(files, shared); err != nil {
 			return 0, failed("landlock", err)
 		}
 	}

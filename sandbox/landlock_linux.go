@@ -15,6 +15,9 @@ import (
 // the user's other programs.
 const minReducedABI = 6
 
+// socketABI is the Landlock version that also covers sockets in folders.
+const socketABI = 9
+
 func landlockABI() int {
 	v, err := llsys.LandlockGetABIVersion()
 	if err != nil {
@@ -75,6 +78,8 @@ func sharedAccess(o order) []landlock.Rule {
 		st, err := os.Stat(p)
 		switch {
 		case err != nil:
+		case st.IsDir() && within(p, "/dev"):
+			rules = append(rules, landlock.RWDirs(p).WithIoctlDev())
 		case st.IsDir():
 			rules = append(rules, landlock.RWDirs(p).WithRefer())
 		case st.Mode()&os.ModeDevice != 0:

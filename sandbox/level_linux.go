@@ -60,12 +60,28 @@ func (a ability) guarantees() []Guarantee {
 		g("no new rights", some, "Set-id programs and capabilities have no effect.", ""),
 		g("network", some, networkDetail(full), ""),
 		g("other programs", some, "Programs outside can be neither signalled nor inspected.", ""),
+		socketGuarantee(a, some),
 		g("kill", some, killDetail(full), ""),
 		g("memory limit", some, limits, ""),
 		g("process limit", some, kernelCap, ""),
 		g("disk limit", some, "Growth of the writable folders is measured, and free space of up to 1 GiB always remains.", ""),
 		{Name: "cgroup", Detail: "Not used by this version: limits are counted by the sandbox itself.", Fix: "Nothing to do; the limits above hold without it."},
 	}
+}
+
+// socketGuarantee is about servers outside that listen in a shared folder.
+func socketGuarantee(a ability, some bool) Guarantee {
+	g := Guarantee{Name: "sockets in folders", Holds: some && (a.level == LevelReduced || a.seen.Landlock >= socketABI)}
+	switch {
+	case g.Holds:
+		g.Detail = "A socket that lies in a folder of the policy cannot be used."
+	case some:
+		g.Detail = "A program outside that listens on a socket in a folder of the policy can be reached."
+		g.Fix = "Share no folder in which such a socket lies, or use Linux 7.1 or newer."
+	default:
+		g.Detail, g.Fix = "No program is started.", a.full.fix
+	}
+	return g
 }
 
 func networkDetail(full bool) string {

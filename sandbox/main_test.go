@@ -12,7 +12,10 @@ const helperArg = "sandbox-helper"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == helperArg {
-		os.Exit(jailMain())
+		os.Exit(JailMain())
+	}
+	if len(os.Args) == 4 && os.Args[1] == hostArg {
+		os.Exit(hostMain())
 	}
 	os.Exit(m.Run())
 }

@@ -29,8 +29,8 @@ func (p Policy) Check() error {
 			if filepath.Dir(q) == q {
 				return fmt.Errorf("%w: %s holds the whole disk; name the folders that are needed", ErrPolicy, q)
 			}
-			if root := kernelTree(q); root != "" {
-				return fmt.Errorf("%w: %s shows the state of the whole machine and cannot be passed on", ErrPolicy, root)
+			if err := checkShared(q); err != nil {
+				return err
 			}
 		}
 	}
@@ -68,7 +68,11 @@ func checkPath(path string) (string, error) {
 	return real, nil
 }
 
+// checkWritable refuses what a program could use to change the machine.
 func checkWritable(path, home string) error {
+	if err := checkShared(path); err != nil {
+		return err
+	}
 	if filepath.Dir(path) == path {
 		return fmt.Errorf("%w: %s must not be writable, it holds the whole disk", ErrPolicy, path)
 	}
@@ -86,12 +90,12 @@ func checkWritable(path, home string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	for _, shared := range []string{"/dev", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/tmp", "/var", "/var/lib", "/var/tmp", "/dev/shm"} {
+	for _, shared := range []string{"/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var", "/var/lib", "/var/tmp"} {
 		if path == shared {
 			return fmt.Errorf("%w: %s must not be writable, other programs and people use it; choose a folder in it", ErrPolicy, path)
 		}
 	}
-	for _, system := range []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/proc", "/sbin", "/sys", "/usr"} {
+	for _, system := range []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr"} {
 		if within(path, system) {
 			return fmt.Errorf("%w: %s must not be writable, it belongs to the system", ErrPolicy, path)
 		}
@@ -99,20 +103,43 @@ func checkWritable(path, home string) error {
 	return nil
 }
 
-// kernelTree returns the kernel's file system that holds path, or "".
-func kernelTree(path string) string {
+// graphicsNodes are the devices that a policy may name, for models that run on
+// a graphics card.
+var graphicsNodes = [...]string{"/dev/dri", "/dev/kfd", "/dev/nvidia", "/dev/accel"}
+
+// checkShared refuses what must not be visible inside under any policy.
+func checkShared(path string) error {
 	if runtime.GOOS == "windows" {
-		return ""
+		return nil
 	}
 	for _, t := range []string{"/proc", "/sys"} {
 		if within(path, t) {
-			return t
+			return fmt.Errorf("%w: %s shows the state of the whole machine and cannot be passed on", ErrPolicy, t)
 		}
 	}
-	if path == "/dev" || path == "/dev/shm" || path == "/dev/pts" {
-		return path
+	for _, t := range []string{"/run", "/var/run"} {
+		if within(path, t) {
+			return fmt.Errorf("%w: %s holds the sockets of the system's services and cannot be passed on", ErrPolicy, t)
+		}
 	}
-	return ""
+	if within(path, "/dev") && !within(path, "/dev/shm") || path == "/dev/shm" {
+		allowed := false
+		for _, n := range graphicsNodes {
+			allowed = allowed || strings.HasPrefix(path, n)
+		}
+		if !allowed {
+			return fmt.Errorf("%w: of the devices only those of graphics cards can be passed on, not %s", ErrPolicy, path)
+		}
+		return nil
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPolicy, err)
+	}
+	if !st.IsDir() && !st.Mode().IsRegular() {
+		return fmt.Errorf("%w: %s is neither a file nor a folder", ErrPolicy, path)
+	}
+	return nil
 }
 
 // within reports whether path is tree or below it. Both are clean.

@@ -18,8 +18,9 @@ import (
 // the helper; Wait awaits it.
 type process struct {
 	cmd     *exec.Cmd
-	full    bool // namespaces: ending the helper ends the tree
-	cleanup func()
+	full    bool        // namespaces: ending the helper ends the tree
+	cleanup func()      // removes what belongs to this run
+	detach  func() bool // from the context
 	stdin   *os.File
 	stdout  *stream
 	stderr  *stream
@@ -49,7 +50,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Stdin is documented at [Process]. Closing it is the caller's task.
+// Stdin is documented at [Process]. It is closed when the program has ended.
 func (p *process) Stdin() io.WriteCloser { return p.stdin }
 
 // Stdout is documented at [Process]. What was written before the end can be
@@ -135,6 +136,7 @@ func (p *process) follow() {
 		}
 	}
 	p.reports.Close()
+	p.detach()
 	// Not cmd.Wait: it is for pipes that it copies itself.
 	state, err := p.cmd.Process.Wait()
 	p.exit = p.end(last, state, err)
@@ -142,6 +144,7 @@ func (p *process) follow() {
 		close(p.settled)
 	}
 	p.cleanup()
+	p.stdin.Close()
 	p.mu.Lock()
 	p.control.Close()
 	close(p.done)

@@ -33,8 +33,10 @@ func loopbackUp() error {
 // dropCapabilities takes every capability from the calling thread, which must
 // be locked, and from what it starts. The process's other threads keep theirs:
 // the watcher needs to look into folders that the program has closed to itself.
-func dropCapabilities() error {
-	for c := uintptr(0); c <= 63; c++ {
+// bounding says that the thread holds CAP_SETPCAP, without which the bounding
+// set stays; no_new_privs makes it useless.
+func dropCapabilities(bounding bool) error {
+	for c := uintptr(0); bounding && c <= 63; c++ {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 		if err == unix.EINVAL { // past the last one that this kernel knows
 			break

@@ -144,15 +144,11 @@ func (r *runner) launch(ctx context.Context, o order, files []*os.File) (*proces
 		o.TmpDir = dir
 		o.Env = append(withoutKey(o.Env, "TMPDIR"), "TMPDIR="+dir)
 	}
-	proc, err := r.spawn(o, files, cleanup)
+	proc, err := r.spawn(ctx, o, files, cleanup)
 	if err != nil {
 		cleanup()
 		return nil, facts{}, err
 	}
-	context.AfterFunc(ctx, func() {
-		// It may have ended meanwhile.
-		_ = proc.Kill()
-	})
 	<-proc.settled
 	switch first := proc.first; {
 	case first.Event == eventStarted:
@@ -198,7 +194,7 @@ func closeAll(files []*os.File) {
 }
 
 // spawn starts the helper and hands it the order.
-func (r *runner) spawn(o order, files []*os.File, cleanup func()) (*process, error) {
+func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup func()) (*process, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
@@ -253,6 +249,10 @@ func (r *runner) spawn(o order, files []*os.File, cleanup func()) (*process, err
 		return nil, &startError{"helper", err.Error()}
 	}
 	p.cmd = cmd
+	p.detach = context.AfterFunc(ctx, func() {
+		// An error means that it is gone already.
+		_ = p.Kill()
+	})
 	go p.follow()
 	if _, err := p.control.Write(append(line, '\n')); err != nil {
 		// The helper's end says why; follow sees it.

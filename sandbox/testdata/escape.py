@@ -623,9 +623,14 @@ def become_root():
 
 @attempt("kernel", "may")
 def capabilities():
-    with open("/proc/self/status") as f: lines = [l.split() for l in f if l.startswith("Cap")]
+    with open("/proc/self/status") as f: lines = [l.split() for l in f if l.startswith("Cap") and not l.startswith("CapBnd")]
     held = [l[0] for l in lines if int(l[1], 16)]
     return str(held) if held else None
+
+@attempt("kernel")
+def bounding_set():
+    with open("/proc/self/status") as f: n = [int(l.split()[1], 16) for l in f if l.startswith("CapBnd")]
+    return "%x" % n[0] if n[0] else None
 
 @attempt("kernel", "may")
 def new_privileges():

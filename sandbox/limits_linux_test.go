@@ -1,0 +1,318 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Every program here is bounded by itself, so that it does no harm to the
+// machine when the sandbox fails.
+const (
+	allocate    = "b=[]\nfor i in range(80): b.append(bytearray(8<<20))\nprint('survived')"
+	allocForked = "import os,time\nfor i in range(6):\n  if os.fork()==0:\n    b=bytearray(80<<20)\n    for j in range(0,len(b),4096): b[j]=1\n    time.sleep(30); os._exit(0)\ntime.sleep(20)\nprint('survived')"
+	allocShared = "import mmap,time\nb=[]\nfor i in range(64):\n  m=mmap.mmap(-1,8<<20); m.write(b'x'*(8<<20)); b.append(m); time.sleep(.01)\ntime.sleep(5)\nprint('survived')"
+	fillTmp     = "f=open('/tmp/x','wb')\ntry:\n  for i in range(400): f.write(b'x'*(1<<20)); f.flush()\n  print('survived', flush=True)\nexcept OSError as e: print(e.strerror, flush=True); f=None\nimport os; os._exit(0)"
+	fillBoth    = "import time\nfor p in ('/tmp/x','/dev/shm/x'):\n  f=open(p,'wb')\n  try:\n    for i in range(200): f.write(b'x'*(1<<20)); f.flush()\n  except OSError: pass\ntime.sleep(5)\nprint('survived')"
+	forkStorm   = "import os,time\nn=0\ntry:\n  for i in range(400):\n    if os.fork()==0: time.sleep(30); os._exit(0)\n    n+=1\nexcept OSError: pass\ntime.sleep(20)\nprint('survived',n)"
+	threadStorm = "import threading,time,os\ntry:\n  for i in range(400): threading.Thread(target=time.sleep,args=(30,),daemon=True).start()\nexcept RuntimeError: pass\ntime.sleep(20)\nprint('survived', flush=True); os._exit(0)"
+	manyFiles   = "import time\nfor i in range(100):\n  f=open('big%d'%i,'wb'); f.write(b'x'*(4<<20)); f.close(); time.sleep(.02)\nprint('survived')"
+	smallFiles  = "import time\nfor i in range(30000): open('s%d'%i,'w').write('x')\ntime.sleep(3)\nprint('survived')"
+	closedDir   = "import os,time\nos.mkdir('d')\nf=open('d/x','wb'); os.chmod('d',0)\nfor i in range(100): f.write(b'x'*(4<<20)); f.flush(); time.sleep(.02)\nprint('survived')"
+	unlistable  = "import os,time\nos.mkdir('d',0o300)\nf=open('d/x','wb')\nfor i in range(100): f.write(b'x'*(4<<20)); f.flush(); time.sleep(.02)\nprint('survived')"
+	deepDirs    = "import os,time\nfor i in range(300): os.mkdir('d'); os.chdir('d')\ntime.sleep(5)\nprint('survived')"
+	oneFile     = "f=open('big','wb')\ntry:\n  for i in range(100): f.write(b'x'*(1<<20)); f.flush()\n  print('survived', flush=True)\nexcept OSError as e: print(e.strerror, flush=True)\nimport os; os._exit(0)"
+	sparse      = "f=open('sp','wb')\ntry: f.truncate(1<<40); print('survived')\nexcept OSError as e: print(e.strerror)"
+	openFiles   = "l=[]\ntry:\n  for i in range(3000): l.append(open('/dev/null'))\n  print('survived')\nexcept OSError as e: print(e.strerror)"
+)
+
+func TestLimits(t *testing.T) {
+	if _, err := os.Stat(python); err != nil {
+		t.Skipf("NOT TESTED: limits, because there is no %s", python)
+	}
+	const mem = 192 << 20
+	for _, row := range []struct {
+		name, script string
+		limits       Limits
+		cause        Cause
+		out, detail  string
+		slow, full   bool // slow: only with ATOLL_ESCAPE=1; full: only that level promises it
+	}{
+		{name: "memory of one process", script: allocate, limits: Limits{Memory: mem}, cause: Exited},
+		{name: "memory of many processes", script: allocForked, limits: Limits{Memory: mem}, cause: OutOfMem, detail: "the limit is 192 MiB"},
+		{name: "shared memory", script: allocShared, limits: Limits{Memory: mem}, cause: OutOfMem, detail: "the limit is 192 MiB", slow: true},
+		{name: "temporary files", script: fillTmp, limits: Limits{Memory: mem}, cause: Exited, out: "No space left on device\n", full: true},
+		{name: "temporary files and shared memory", script: fillBoth, limits: Limits{Memory: mem}, cause: OutOfMem, slow: true, full: true},
+		{name: "fork storm", script: forkStorm, limits: Limits{Procs: 64}, cause: TooMany, detail: "the limit is 64"},
+		{name: "thread storm", script: threadStorm, limits: Limits{Procs: 64}, cause: TooMany, slow: true},
+		{name: "many files", script: manyFiles, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, detail: "the limit is 16 MiB"},
+		{name: "small files", script: smallFiles, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, slow: true},
+		{name: "folder closed to its owner", script: closedDir, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, slow: true},
+		{name: "folder that cannot be listed", script: unlistable, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, slow: true},
+		{name: "deep folders", script: deepDirs, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, detail: "nested", slow: true},
+		{name: "one big file", script: oneFile, limits: Limits{FileSize: 8 << 20}, cause: Exited, out: "File too large\n"},
+		{name: "sparse file", script: sparse, limits: Limits{FileSize: 8 << 20}, cause: Exited, out: "File too large\n"},
+		{name: "open files", script: openFiles, limits: Limits{Files: 128}, cause: Exited, out: "Too many open files\n"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if row.slow && os.Getenv("ATOLL_ESCAPE") == "" {
+				t.Skip("NOT TESTED: slow; set ATOLL_ESCAPE=1")
+			}
+			for level, r := range runners(t) {
+				if level == LevelReduced && row.full {
+					continue
+				}
+				dir := folder(t)
+				got := run(t, r, Policy{Write: []string{dir}, Limits: row.limits}, Command{Path: python, Args: []string{"-c", row.script}, Dir: dir})
+				if got.exit.Cause != row.cause || strings.Contains(got.out, "survived") || !strings.Contains(got.out, row.out) || !strings.Contains(got.exit.Detail, row.detail) {
+					t.Errorf("%s: %+v, want cause %q, output %q, detail %q", level, got, row.cause, row.out, row.detail)
+				}
+				t.Logf("%s: %+v", level, got.exit)
+				// What the program closed cannot be measured from here otherwise.
+				_ = os.Chmod(filepath.Join(dir, "d"), 0o700)
+				if n, err := diskUsage(unix.AT_FDCWD, dir, 0); n > 300<<20 || err != nil && !errors.Is(err, errTooDeep) {
+					t.Errorf("%s: %s holds %d bytes afterwards (%v)", level, dir, n, err)
+				}
+			}
+		})
+	}
+}
+
+// runners returns a runner for each level that this machine and user can have.
+func runners(t *testing.T) map[string]Runner {
+	t.Helper()
+	rs := map[string]Runner{}
+	r := newTestRunner(t)
+	if r.Level(context.Background()).Name == LevelFull {
+		rs[LevelFull] = r
+	}
+	if reducedForbidden().reason == "" {
+		reduced := newTestRunner(t).(*runner)
+		reduced.known = &ability{level: LevelReduced}
+		rs[LevelReduced] = reduced
+	}
+	if len(rs) == 0 {
+		t.Skip("NOT TESTED: this machine and user have no sandbox")
+	}
+	return rs
+}
+
+// folder is a workspace on a disk, and outside /tmp, which is private inside.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "atoll-limits-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// mark returns the argument of a sleep that no other program has.
+func mark(t *testing.T) string {
+	t.Helper()
+	return "1000." + strconv.FormatInt(time.Now().UnixNano(), 10)
+}
+
+// running counts the machine's processes with mark in their command line.
+func running(t *testing.T, mark string) int {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && strings.Contains(string(b), mark) {
+			n++
+		}
+	}
+	return n
+}
+
+// awaitLine reads until the program said something.
+func awaitLine(t *testing.T, proc Process) {
+	t.Helper()
+	if _, err := proc.Stdout().Read(make([]byte, 64)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNothingSurvives(t *testing.T) {
+	for level, r := range runners(t) {
+		for name, script := range map[string]string{
+			"ordinary":         "sleep MARK & echo; sleep MARK",
+			"SIGTERM ignored":  "trap '' TERM INT HUP QUIT; sleep MARK & echo; while :; do sleep MARK; done",
+			"stopped":          "sleep MARK & echo; kill -STOP $$; sleep MARK",
+			"own session":      "setsid sleep MARK & echo; sleep MARK",
+			"orphaned session": "(setsid sh -c 'setsid sleep MARK & sleep MARK' &) ; echo; sleep MARK",
+			"flood":            "sleep MARK & yes MARK",
+			"kill everything":  "trap '' TERM; sleep MARK & echo; kill -TERM 1 2>/dev/null; kill -INT 1 2>/dev/null; sleep MARK",
+		} {
+			m := mark(t)
+			proc := start(t, r, Policy{}, sh(strings.ReplaceAll(script, "MARK", m)))
+			awaitLine(t, proc)
+			if running(t, m) == 0 {
+				t.Errorf("%s, %s: control: nothing was running", level, name)
+			}
+			if err := proc.Kill(); err != nil {
+				t.Errorf("%s, %s: Kill: %v", level, name, err)
+			}
+			if e := proc.Wait(); e.Cause != Killed {
+				t.Errorf("%s, %s: %+v", level, name, e)
+			}
+			if n := running(t, m); n != 0 {
+				t.Errorf("%s, %s: %d processes survived", level, name, n)
+			}
+		}
+	}
+}
+
+func TestEndTakesTheTreeAlong(t *testing.T) {
+	for level, r := range runners(t) {
+		for name, script := range map[string]string{
+			"holds the pipes":  "sleep MARK & echo done",
+			"own session":      "setsid sleep MARK & sleep 0.2; echo done",
+			"orphaned session": "(setsid sh -c 'setsid sleep MARK' &); sleep 0.2; echo done",
+		} {
+			m := mark(t)
+			got := run(t, r, Policy{}, sh(strings.ReplaceAll(script, "MARK", m)))
+			if got.out != "done\n" || got.exit.Cause != Exited || got.exit.Code != 0 {
+				t.Errorf("%s, %s: %+v", level, name, got)
+			}
+			if n := running(t, m); n != 0 {
+				t.Errorf("%s, %s: %d processes survived", level, name, n)
+			}
+		}
+	}
+}
+
+func TestKillMinusOneStaysInside(t *testing.T) {
+	r := newTestRunner(t)
+	requireFull(t, r)
+	m := mark(t)
+	other := exec.Command("/bin/sleep", m)
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		other.Process.Kill()
+		other.Wait()
+	}()
+	// The program, in its own namespace, cannot mean anybody else. Signal 0
+	// first: should the namespace be missing, nothing is killed.
+	got := run(t, r, Policy{}, sh("[ $(ls -d /proc/[0-9]* | wc -l) -lt 10 ] || exit 9; sleep 1000 & kill -KILL -1; echo after"))
+	if got.exit.Code != 0 && got.exit.Signal != 9 {
+		t.Errorf("%+v", got)
+	}
+	if running(t, m) != 1 {
+		t.Error("a program outside was killed")
+	}
+}
+
+func TestDeadlineKills(t *testing.T) {
+	for level, r := range runners(t) {
+		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+		proc, err := r.Start(ctx, Policy{}, sh("while :; do :; done"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := proc.Wait(); e.Cause != Killed || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			t.Errorf("%s: %+v", level, e)
+		}
+		cancel()
+	}
+}
+
+func TestNoCoreFile(t *testing.T) {
+	for level, r := range runners(t) {
+		dir := folder(t)
+		c := sh("kill -ABRT $$")
+		c.Dir = dir
+		e := run(t, r, Policy{Write: []string{dir}}, c).exit
+		if e.Signal != 6 || e.Code != 134 {
+			t.Errorf("%s: %+v", level, e)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+			t.Errorf("%s: left %v (%v)", level, entries, err)
+		}
+	}
+}
+
+func TestFileLimitSaysSo(t *testing.T) {
+	for level, r := range runners(t) {
+		dir := folder(t)
+		c := sh("exec head -c 20000000 /dev/zero > big")
+		c.Dir = dir
+		e := run(t, r, Policy{Write: []string{dir}, Limits: Limits{FileSize: 8 << 20}}, c).exit
+		if e.Cause != Exited || !strings.Contains(e.Detail, "8 MiB") {
+			t.Errorf("%s: %+v", level, e)
+		}
+	}
+}
+
+// hostArg makes the test binary a host that starts a sandbox and waits.
+const hostArg = "sandbox-host"
+
+// hostMain starts a program named by the second argument under the level named
+// by the third, says so and waits to be killed.
+func hostMain() int {
+	exe, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	r := newRunner(Options{Helper: []string{exe, helperArg}}).(*runner)
+	if os.Args[3] == LevelReduced {
+		r.known = &ability{level: LevelReduced}
+	}
+	proc, err := r.Start(context.Background(), Policy{}, sh("setsid sleep "+os.Args[2]+" & echo; exec sleep "+os.Args[2]))
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return 1
+	}
+	io.CopyN(os.Stdout, proc.Stdout(), 1)
+	proc.Wait()
+	return 0
+}
+
+func TestHostKilled(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for level := range runners(t) {
+		m := mark(t)
+		host := exec.Command(exe, hostArg, m, level)
+		host.Stderr = os.Stderr
+		out, err := host.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := host.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
+			t.Fatalf("%s: host: %v", level, err)
+		}
+		if n := running(t, m); n < 3 { // the host itself and two programs
+			t.Errorf("%s: control: only %d processes", level, n)
+		}
+		host.Process.Kill()
+		host.Wait()
+		for end := time.Now().Add(20 * time.Second); running(t, m) > 0; {
+			if time.Now().After(end) {
+				t.Fatalf("%s: %d processes outlive the host", level, running(t, m))
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
