@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"atoll/llm/engine/wire"
+	_ "atoll/llm/engine/worker/libffi" // before ffi, which panics without the library
 
 	"github.com/hybridgroup/yzma/pkg/llama"
 	"github.com/hybridgroup/yzma/pkg/loader"
