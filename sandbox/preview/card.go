@@ -157,23 +157,28 @@ func (c Card) Summary() string {
 	var p []string
 	switch c.Kind {
 	case CSV, TSV:
-		p = append(p, strings.ToUpper(string(c.Kind)), c.rowsText("row"), fmt.Sprintf("%d columns", c.ColumnCount))
+		p = append(p, strings.ToUpper(string(c.Kind)), c.rowsText("row"), count(int64(c.ColumnCount), "column"))
 		p = append(p, c.Encoding, "separator "+delimiterName(c.Delimiter))
 	case Empty:
 		p = append(p, "empty file")
 	case Unread:
 		p = append(p, "not read")
 	case Excel:
-		p = append(p, "Excel", fmt.Sprintf("%d sheets", len(c.Sheets)))
+		p = append(p, "Excel", count(int64(len(c.Sheets)), "sheet"))
+		if len(c.Columns) > 0 {
+			p = append(p, c.rowsText("row"), count(int64(c.ColumnCount), "column"))
+		}
 	case Text:
 		p = append(p, "text", c.rowsText("line"), c.Encoding)
+	case ZIP:
+		p = append(p, "ZIP", c.rowsText("entry"))
 	default:
-		p = append(p, string(c.Kind))
+		p = append(p, kindName(c.Kind))
 		if c.Rows > 0 {
 			p = append(p, c.rowsText("record"))
 		}
 		if c.ColumnCount > 0 {
-			p = append(p, fmt.Sprintf("%d columns", c.ColumnCount))
+			p = append(p, count(int64(c.ColumnCount), "column"))
 		}
 	}
 	p = append(p, sizeText(c.Size))
@@ -191,10 +196,23 @@ func (c Card) rowsText(noun string) string {
 	if !c.RowsExact {
 		about = "about "
 	}
-	if c.Rows != 1 {
-		noun += "s"
+	return about + count(c.Rows, noun)
+}
+
+func kindName(k Kind) string {
+	switch k {
+	case JSON, JSONL, PDF:
+		return strings.ToUpper(string(k))
+	case SQLite:
+		return "SQLite database"
+	case Parquet:
+		return "Parquet"
+	case Image:
+		return "picture"
+	case GZip:
+		return "gzip"
 	}
-	return fmt.Sprintf("%s%d %s", about, c.Rows, noun)
+	return string(k)
 }
 
 func delimiterName(d string) string {

@@ -95,8 +95,9 @@ func (c *collector) add(b []byte, line int64) {
 		c.missing++
 		return
 	}
-	c.note(b)
-	if softNA(b) {
+	soft := softNA(b)
+	c.note(b, !soft)
+	if soft {
 		c.soft++
 		if w := string(b); !slices.Contains(c.words, w) {
 			if len(c.words) < maxWords {
@@ -151,11 +152,11 @@ func clipBytes(b []byte, n int) string {
 			b = b[:len(b)-1]
 		}
 	}
-	return clip(string(b), n)
+	return clip(strings.ToValidUTF8(string(b), "\uFFFD"), n)
 }
 
-// note keeps the value for Unique and Examples.
-func (c *collector) note(b []byte) {
+// note keeps the value for Unique and, if it is an example, for Examples.
+func (c *collector) note(b []byte, example bool) {
 	if c.uniqueMore {
 		return
 	}
@@ -168,7 +169,7 @@ func (c *collector) note(b []byte) {
 		return
 	}
 	c.unique[h] = struct{}{}
-	if len(c.examples) < 3 && len(bytes.TrimSpace(b)) > 0 {
+	if example && len(c.examples) < 3 {
 		c.examples = append(c.examples, clipBytes(b, maxValue))
 	}
 }

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"bytes"
 	"slices"
 	"unicode"
 
@@ -48,11 +49,16 @@ func guess(b []byte) charset {
 		return 0
 	})
 	c := charset{name: "latin-1", by: "guess"}
+	var first []byte
 	for i, f := range found {
 		if i == 0 {
 			c.name = f.name
-		} else if f.score > 0 && f.score > found[0].score-0.35 && len(c.others) < 3 {
-			c.others = append(c.others, f.name)
+			first, _ = c.decode(b)
+		} else if f.score > 0 && f.score > found[0].score-0.2 && len(c.others) < 3 {
+			// Another name for the same text is no choice.
+			if d, _ := (charset{name: f.name}).decode(b); !bytes.Equal(d, first) {
+				c.others = append(c.others, f.name)
+			}
 		}
 	}
 	return c

@@ -262,7 +262,7 @@ func (j *jsonReader) value(name string, raw json.RawMessage) {
 		}
 	case '[', '{':
 		j.lists[i] = true
-		j.cols[i].note(raw)
+		j.cols[i].note(raw, true)
 	default:
 		j.cols[i].add(raw, j.records)
 	}

@@ -141,6 +141,9 @@ for case in json.load(sys.stdin):
         r["dtypes"] = "".join("O" if d.kind not in "ifMb" else d.kind for d in df.dtypes)
         r["columns"] = [str(c) for c in df.columns]
         r["rows"] = len(df)
+        num = lambda f: [None if d.kind not in "if" or not df.iloc[:, i].notna().any() else float(f(df.iloc[:, i])) for i, d in enumerate(df.dtypes)]
+        r["missing"] = [int(df.iloc[:, i].isna().sum()) for i in range(df.shape[1])]
+        r["min"], r["max"] = num(lambda s: s.min()), num(lambda s: s.max())
         r["check"] = bool(eval(case["check"], {"df": df})) if case["check"] else True
     except BaseException:
         r["error"] = traceback.format_exc(limit=1)
@@ -193,6 +196,9 @@ func TestLoadInPython(t *testing.T) {
 		Rows    int
 		Check   bool
 		Error   string
+		Missing []int64
+		Min     []*float64
+		Max     []*float64
 	}
 	if err := json.Unmarshal(out, &results); err != nil {
 		t.Fatal(err)
@@ -216,6 +222,27 @@ func TestLoadInPython(t *testing.T) {
 			}
 			if r.Rows != c.rows {
 				report("%d rows, want %d", r.Rows, c.rows)
+			}
+			left := int64(0) // rows that Load leaves out
+			if k := cards[i].Repair; k == RepairWarn || k == RepairLines {
+				left = int64(len(cards[i].BadLines))
+			}
+			if cards[i].Rows-left != int64(r.Rows) && cards[i].Repair != RepairNoQuote {
+				report("the card has %d rows, less %d, pandas %d", cards[i].Rows, left, r.Rows)
+			}
+			for n, col := range cards[i].Columns {
+				if n >= len(r.Missing) {
+					break
+				}
+				if col.Missing != r.Missing[n] {
+					report("column %d: %d missing, in pandas %d", n, col.Missing, r.Missing[n])
+				}
+				if r.Min[n] == nil || cards[i].Repair == RepairNoQuote {
+					continue
+				}
+				if number(*r.Min[n]) != col.Min || number(*r.Max[n]) != col.Max {
+					report("column %d: from %s to %s, in pandas %v to %v", n, col.Min, col.Max, *r.Min[n], *r.Max[n])
+				}
 			}
 			if !r.Check {
 				report("not true: %s", c.check)

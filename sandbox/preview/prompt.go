@@ -82,12 +82,11 @@ func (c Card) promptHead() string {
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
 
 func (c Card) promptKind() string {
+	// What Load says already, and what the notes say below, is left out.
+	c.Problems, c.Warnings = nil, nil
 	s := c.Summary()
-	for _, end := range []string{", warning"} {
-		s = strings.TrimSuffix(s, end)
-	}
-	if i := strings.LastIndex(s, ", "); i > 0 && strings.HasSuffix(s, " to check") {
-		s = s[:i]
+	if c.Kind == CSV || c.Kind == TSV {
+		s = fmt.Sprintf("%s, %s, %s", strings.ToUpper(string(c.Kind)), c.rowsText("row"), count(int64(c.ColumnCount), "column"))
 	}
 	if c.HeaderRow > 1 {
 		s += fmt.Sprintf(", column names in line %d", c.HeaderRow)
@@ -161,7 +160,7 @@ func (c Card) promptRows() string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("First rows as in the file:\n")
+	b.WriteString("First " + rowNoun(c.Kind) + " as in the file:\n")
 	for _, r := range c.Sample[:min(3, len(c.Sample))] {
 		var p []string
 		for i, v := range r {
@@ -174,4 +173,11 @@ func (c Card) promptRows() string {
 		b.WriteString("  " + strings.Join(p, ", ") + "\n")
 	}
 	return b.String()
+}
+
+func rowNoun(k Kind) string {
+	if k == JSON || k == JSONL {
+		return "records"
+	}
+	return "rows"
 }

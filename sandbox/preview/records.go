@@ -93,6 +93,8 @@ func (r *records) next() (rec record, ok bool) {
 		}
 		if rec.runaway || rec.lines > 1 && r.width > 1 && r.rows(r.buf[r.pos:r.pos+used]) {
 			rec, used = r.firstLine(r.buf[r.pos:])
+		} else if rec.lines > 1 {
+			rec, used, _ = r.parse(r.buf[r.pos:]) // rows has used the fields
 		}
 		r.pos += used
 		rec.line = r.line

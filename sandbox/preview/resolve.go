@@ -200,7 +200,7 @@ func (c *Card) mixed(col *Column, k *collector, dates int64) {
 	}
 	rest := k.n - fit
 	switch {
-	case k.n == 0 || fit*10 < k.n*8:
+	case k.n == 0 || fit*10 < k.n*8 || k.zeros > 0:
 		return
 	case what == "numbers" && k.unitVary && rest == 0:
 		c.problem("column %s: numbers with different units, so it stays text", shown(col.Name, 60))
@@ -255,6 +255,9 @@ func number(f float64) string {
 func count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if noun == "entry" {
+		noun = "entrie"
 	}
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }

@@ -219,6 +219,7 @@ func (t *tableReader) collect(ctx context.Context, s source, cs charset, p span)
 		if i < t.first || t.skip(rec) {
 			continue
 		}
+		t.card.suspect(rec.fields, rec.line, &t.search)
 		if t.shape(rec) {
 			t.values(rec, rec.line)
 		}
@@ -271,7 +272,6 @@ func (t *tableReader) values(rec record, line int64) {
 	if len(t.card.Sample) < 3 {
 		t.card.Sample = append(t.card.Sample, texts(rec.fields))
 	}
-	t.card.suspect(rec.fields, line, &t.search)
 }
 
 func texts(fields [][]byte) []string {
@@ -344,6 +344,7 @@ func (t *tableReader) block(s source, cs charset, p span) {
 			return
 		}
 		if rec.n == t.width && !rec.runaway && !rec.blank {
+			t.card.suspect(rec.fields, 0, &t.search)
 			t.values(rec, 0)
 		}
 	}
@@ -359,29 +360,35 @@ func (t *tableReader) finish() {
 	c.resolve(t.cols)
 	c.BadRows = t.wide + t.narrow + t.runaway
 	lines := append(append([]int64(nil), t.wideAt...), t.runAt...)
-	if t.wide > 0 {
-		c.problem("%s more fields than the %d columns%s; they cannot be loaded as they are, so Python leaves them out and says so: ask how to treat them", hasHave(t.wide), t.width, lineList(t.wideAt, t.wide))
+	listed := t.wide+t.runaway <= MaxBadLines && int64(len(lines)) == t.wide+t.runaway
+	switch {
+	case t.runaway > 0 && !t.quoted && t.wide == 0:
+		// Quotes are needed nowhere, so nothing is lost without them.
+		c.Repair = RepairNoQuote
+	case t.runaway > 0 && listed, t.firstBad && listed:
+		c.Repair = RepairLines
+	case t.wide > 0:
 		c.Repair = RepairWarn
-		if t.firstBad && t.wide <= MaxBadLines {
-			c.Repair = RepairLines
+	}
+	if t.wide > 0 {
+		how := "the loading code leaves them out with a warning"
+		if c.Repair == RepairLines {
+			how = "the loading code leaves these lines out"
 		}
+		c.problem("%s more fields than the %d columns%s; %s: ask how to treat them", hasHave(t.wide), t.width, lineList(t.wideAt, t.wide), how)
 	}
 	if t.runaway > 0 {
-		c.problem("%s a quote that is opened and not closed%s; ask how to treat it", hasHave(t.runaway), lineList(t.runAt, t.runaway))
-		switch {
-		case !t.quoted:
-			// Quotes are not needed anywhere, so nothing is lost without them.
-			if t.wide == 0 {
-				c.Repair = RepairNoQuote
-			} else {
-				c.Repair = RepairLines
-			}
-		case t.wide+t.runaway <= MaxBadLines:
-			c.Repair = RepairLines
+		how := "it cannot be loaded safely"
+		switch c.Repair {
+		case RepairLines:
+			how = "the loading code leaves these lines out"
+		case RepairNoQuote:
+			how = "the loading code keeps all quotes as ordinary characters"
 		}
+		c.problem("%s a quote that is opened and not closed%s; %s: ask how to treat it", hasHave(t.runaway), lineList(t.runAt, t.runaway), how)
 	}
 	if t.narrow > 0 {
-		c.problem("%s fewer fields than the %d columns%s; the last columns are missing there", hasHave(t.narrow), t.width, lineList(t.narrowAt, t.narrow))
+		c.problem("%s fewer fields than the %d columns%s; the last columns are missing there", hasHave(t.narrow), t.count, lineList(t.narrowAt, t.narrow))
 	}
 	if c.Repair == RepairLines {
 		c.BadLines = lines

@@ -119,27 +119,29 @@ func (c Card) marshal() ([]byte, error) {
 // the child ends up as a card with a problem, so that it can be attached. The
 // error is ErrNotFile, that of os.Stat, or that of ctx.
 func Of(ctx context.Context, runner sandbox.Runner, self []string, path string) (Card, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return Card{}, fmt.Errorf("preview %s: %w", path, err)
-	}
 	// A link in the path is resolved here: the policy speaks of real files.
-	if path, err = realPath(path); err != nil {
+	real, err := realPath(path)
+	if err != nil {
 		return Card{}, err
 	}
-	c, why := ask(ctx, runner, self, path)
+	c, why := ask(ctx, runner, self, real)
 	if err := ctx.Err(); err != nil {
 		return Card{}, fmt.Errorf("preview %s: %w", path, err)
 	}
 	if why != "" {
-		return unread(path, why), nil
+		c = unread(real, why)
 	}
-	return c, nil
+	// The name is not the child's to say, and Load is made anew here: all that
+	// it takes from the child becomes a literal.
+	return c.WithName(filepath.Base(path)), nil
 }
 
 func realPath(path string) (string, error) {
 	given := path
-	path, err := filepath.EvalSymlinks(path)
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
 	if err != nil {
 		return "", fmt.Errorf("preview %s: %w", given, err)
 	}
@@ -158,7 +160,7 @@ func ask(ctx context.Context, runner sandbox.Runner, self []string, path string)
 	limited, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	p, err := runner.Start(limited, policy(self[0], path), sandbox.Command{
-		Path: self[0], Args: self[1:], Dir: filepath.Dir(path),
+		Path: self[0], Args: self[1:],
 	})
 	if err != nil {
 		if errors.Is(err, sandbox.ErrUnsupported) {
@@ -192,12 +194,10 @@ func ask(ctx context.Context, runner sandbox.Runner, self []string, path string)
 	case len(answer) > answerMax, json.Unmarshal(answer, &c) != nil:
 		return Card{}, "its reader gave no proper answer; the file may be damaged on purpose"
 	}
-	// Size and name are not the child's to say, and Load is made anew here:
-	// all that it takes from the child becomes a literal.
 	if st, err := os.Stat(path); err == nil {
 		c.Size = st.Size()
 	}
-	return c.WithName(filepath.Base(path)), ""
+	return c, ""
 }
 
 func policy(program, path string) sandbox.Policy {

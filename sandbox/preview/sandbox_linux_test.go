@@ -1,0 +1,23 @@
+//go:build linux
+
+package preview
+
+import (
+	"testing"
+
+	"atoll/sandbox"
+)
+
+// The real boundary: the child reads its file.
+func TestOfInSandbox(t *testing.T) {
+	self := executable(t)
+	r := sandbox.New(sandbox.Options{Helper: []string{self, "sandbox-helper"}})
+	if l := r.Level(t.Context()); l.Name == sandbox.LevelNone {
+		t.Skipf("SKIPPED: no sandbox on this machine: %+v", l)
+	}
+	path := write(t, "d1.csv", encoded(t, "cp1252", d1))
+	c, err := Of(t.Context(), r, []string{self, "preview-worker"}, path)
+	if err != nil || c.Kind != CSV || c.Rows != 2 || c.Encoding != "cp1252" {
+		t.Fatalf("%+v, %v", c, err)
+	}
+}
