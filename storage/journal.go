@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -82,22 +81,26 @@ func nextFrame(b []byte) (payload, rest []byte, ok bool) {
 	return payload, rest, crc32.Checksum(payload, castagnoli) == binary.LittleEndian.Uint32(b[4:])
 }
 
-// readJournal reads a journal up to the first frame that is not sound: what
-// follows was not yet on disk when the machine stopped. An error means that
-// not even the header is there.
+// readJournal reads the journal in a file, see parseJournal.
 func readJournal(path string) (h journalHeader, chunks []Chunk, err error) {
-	f, err := os.Open(path)
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return h, nil, err
 	}
-	b, err := io.ReadAll(f)
-	if err = firstError(err, f.Close()); err != nil {
-		return h, nil, err
+	if h, chunks, err = parseJournal(b); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
+	return h, chunks, err
+}
+
+// parseJournal reads a journal up to the first frame that is not sound: what
+// follows was not yet on disk when the machine stopped. ErrDamaged means that
+// not even the header is there.
+func parseJournal(b []byte) (h journalHeader, chunks []Chunk, err error) {
 	rest, ok := bytes.CutPrefix(b, []byte(journalMagic))
 	payload, rest, sound := nextFrame(rest)
 	if !ok || !sound || json.Unmarshal(payload, &h) != nil || h.ID == "" || h.Chat == "" {
-		return h, nil, fmt.Errorf("%w: no header in %s", ErrDamaged, path)
+		return journalHeader{}, nil, fmt.Errorf("%w: no header", ErrDamaged)
 	}
 	for {
 		if payload, rest, ok = nextFrame(rest); !ok {
@@ -127,13 +130,4 @@ func interrupted(chunks []Chunk) Assistant {
 		fmt.Fprintf(&text, "\n\n```\n%s\n```\n", strings.TrimRight(code.String(), "\n"))
 	}
 	return Assistant{Text: strings.ToValidUTF8(text.String(), "\uFFFD"), Stop: "interrupted", Interrupted: true}
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -22,6 +22,7 @@ type model struct {
 
 // Random operations and closings on a store and on a model give the same.
 func TestAgainstModel(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "atoll-model-")
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,15 +81,11 @@ func nodeOf(tx *bolt.Tx, key []byte) node {
 	return n
 }
 
-// find returns where the entry with an ID is. The index is believed where it
-// can be read; a damaged row is searched for.
+// find returns where the entry with an ID is. A row that is not in the index or
+// damaged there is searched for.
 func find(tx *bolt.Tx, id string) (place, error) {
 	var at place
-	err := get(tx, idsBucket, []byte(id), &at)
-	if !errors.Is(err, ErrDamaged) {
-		if err != nil {
-			return place{}, fmt.Errorf("entry %q: %w", id, ErrNotFound)
-		}
+	if get(tx, idsBucket, []byte(id), &at) == nil {
 		return at, nil
 	}
 	c := tx.Bucket(treeBucket).Cursor()
