@@ -67,6 +67,9 @@ func (p *execProcess) Stderr() io.Reader     { return p.err }
 func (p *execProcess) Kill() error           { return p.cmd.Process.Kill() }
 func (p *execProcess) Wait() error           { return p.cmd.Wait() }
 
+// Pid is for benchmarks, which ask the system what the worker used.
+func (p *execProcess) Pid() int { return p.cmd.Process.Pid }
+
 // worker describes the process for o.
 func worker(o Options) Worker {
 	w := Worker{
