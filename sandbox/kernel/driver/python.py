@@ -77,6 +77,7 @@ class State:
     n = 0             # number of the cell
     seq = 0           # number of the last event
     sent = 0          # characters of output so far
+    end, end_size = [], 0  # the end of a flood
     figures = shown = 0
     live = False      # user code is running: an interrupt may end it
     hold = 0          # depth of sections that an interrupt must not break
@@ -175,8 +176,12 @@ class Stream(io.TextIOBase):
         if S.forked:
             _put(self._fd, s.encode('utf-8', 'replace'))
             return k
-        if S.sent > MAX_TEXT:
-            S.sent += k  # a flood is counted, not carried
+        if S.sent > MAX_TEXT:  # a flood is counted, and only its end is kept
+            S.sent += k
+            S.end.append((self.name, s))
+            S.end_size += k
+            if S.end_size > 1 << 18:
+                trim_end()
             return k
         with _hold:
             S.sent += k
@@ -202,6 +207,30 @@ class Stream(io.TextIOBase):
         if self._size and not S.forked:
             with _hold:
                 self._send()
+
+
+def trim_end(most=1 << 14):
+    size, i = 0, len(S.end)
+    while i > 0 and size < most:
+        i -= 1
+        size += len(S.end[i][1])
+    del S.end[:i]
+    if S.end:
+        name, s = S.end[0]
+        S.end[0] = name, s[max(0, size - most):]
+        S.end_size = min(size, most)
+
+
+def send_end():
+    """Sends the end of a flood; returns how much of it is left out."""
+    if not S.end:
+        return max(0, S.sent - MAX_TEXT)
+    trim_end()
+    for name, s in S.end:
+        emit('out', n=name, x=s)
+    cut = S.sent - MAX_TEXT - S.end_size
+    S.end, S.end_size = [], 0
+    return max(0, cut)
 
 
 class _Bytes(io.RawIOBase):
@@ -940,6 +969,7 @@ def after_fork():
 
 def execute(request):
     S.n, S.sent, S.figures, S.shown, S.pending = request['n'], 0, 0, 0, False
+    S.end, S.end_size = [], 0
     status, value, error, code = 'ok', None, None, None
     repair()
     try:
@@ -1018,7 +1048,7 @@ def serve():
                 pass
         repair()
         flush_all()
-        cut = max(0, S.sent - MAX_TEXT)
+        cut = send_end()
         emit('done', k=request['token'], status=status, value=clean(value), err=error, code=clean(clip(str(code), 200)), cut=cut,
              ms=(_clock() - start) * 1000)
         del error, value, code
