@@ -37,7 +37,7 @@ func (a ability) guarantees() []Guarantee {
 		}
 		return Guarantee{Name: name, Detail: strings.TrimSpace(without), Fix: fix}
 	}
-	landlock := Guarantee{Name: "landlock", Holds: some && a.seen.Landlock > 0, Detail: fmt.Sprintf("Version %d of the kernel's file rules repeats what the mounts allow.", a.seen.Landlock)}
+	landlock := Guarantee{Name: "landlock", Holds: some && a.seen.Landlock > 0, Detail: fmt.Sprintf("Version %d of the kernel's file rules is in force.", a.seen.Landlock)}
 	if !landlock.Holds {
 		landlock.Detail = fmt.Sprintf("The kernel offers version %d of its file rules; none is in force.", landlockABI())
 		landlock.Fix = "Use a kernel with Landlock, named in its lsm= line (Linux 5.13 or newer)."

@@ -14,6 +14,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == helperArg {
 		os.Exit(JailMain())
 	}
+	if len(os.Args) == 2 && os.Args[1] == levelArg {
+		os.Exit(levelMain())
+	}
 	if len(os.Args) == 4 && os.Args[1] == hostArg {
 		os.Exit(hostMain())
 	}

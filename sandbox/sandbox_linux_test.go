@@ -47,26 +47,28 @@ func TestLevelIsFullOrSaysWhy(t *testing.T) {
 }
 
 func TestExitAndPipes(t *testing.T) {
-	r := newTestRunner(t)
-	requireFull(t, r)
-	proc := start(t, r, Policy{}, sh("cat; echo err >&2; exit 7"))
-	io.WriteString(proc.Stdin(), "hello")
-	got := collect(t, proc)
-	want := outcome{"hello", "err\n", Exit{Code: 7, Cause: Exited}}
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(outcome{})); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff(proc.Wait(), proc.Wait()); d != "" {
-		t.Errorf("second Wait differs: %s", d)
-	}
-	if err := proc.Interrupt(); !errors.Is(err, os.ErrProcessDone) {
-		t.Errorf("Interrupt after the end: %v, want %v", err, os.ErrProcessDone)
-	}
-	if err := proc.Kill(); err != nil {
-		t.Errorf("Kill after the end: %v", err)
-	}
-	if e := run(t, r, Policy{}, sh("kill -SEGV $$")).exit; e.Signal != 11 || e.Code != 139 || e.Cause != Exited {
-		t.Errorf("program killed by itself: %+v", e)
+	for level, r := range runners(t) {
+		t.Run(level, func(t *testing.T) {
+			proc := start(t, r, Policy{}, sh("cat; echo err >&2; exit 7"))
+			io.WriteString(proc.Stdin(), "hello")
+			got := collect(t, proc)
+			want := outcome{"hello", "err\n", Exit{Code: 7, Cause: Exited}}
+			if d := cmp.Diff(want, got, cmp.AllowUnexported(outcome{})); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(proc.Wait(), proc.Wait()); d != "" {
+				t.Errorf("second Wait differs: %s", d)
+			}
+			if err := proc.Interrupt(); !errors.Is(err, os.ErrProcessDone) {
+				t.Errorf("Interrupt after the end: %v, want %v", err, os.ErrProcessDone)
+			}
+			if err := proc.Kill(); err != nil {
+				t.Errorf("Kill after the end: %v", err)
+			}
+			if e := run(t, r, Policy{}, sh("kill -SEGV $$")).exit; e.Signal != 11 || e.Code != 139 || e.Cause != Exited {
+				t.Errorf("program killed by itself: %+v", e)
+			}
+		})
 	}
 }
 
@@ -81,111 +83,35 @@ func TestEnvironmentIsThePolicys(t *testing.T) {
 }
 
 func TestFilesBecomeDescriptors(t *testing.T) {
-	r := newTestRunner(t)
-	requireFull(t, r)
-	for _, n := range []int{1, 2, 5} {
-		var files, reads []*os.File
-		for range n {
-			pr, pw, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
+	for level, r := range runners(t) {
+		t.Run(level, func(t *testing.T) {
+			for _, n := range []int{1, 2, 5} {
+				var files, reads []*os.File
+				for range n {
+					pr, pw, err := os.Pipe()
+					if err != nil {
+						t.Fatal(err)
+					}
+					files, reads = append(files, pw), append(reads, pr)
+				}
+				c := sh(`i=3; while [ $i -lt ` + string(rune('3'+n)) + ` ]; do eval "echo fd $i >&$i"; i=$((i+1)); done; set -- /proc/self/fd/*; echo $#`)
+				c.Files = files
+				got := run(t, r, Policy{}, c)
+				for i, f := range reads {
+					b, err := io.ReadAll(f)
+					if want := "fd " + string(rune('3'+i)) + "\n"; string(b) != want || err != nil {
+						t.Errorf("%d files: descriptor %d got %q, %v", n, 3+i, b, err)
+					}
+				}
+				// 0, 1, 2, the files, and the folder that the shell reads.
+				if want := string(rune('0' + 4 + n)); strings.TrimSpace(got.out) != want {
+					t.Errorf("%d files: the program has %s descriptors, want %s", n, got.out, want)
+				}
+				if _, err := files[0].Write(nil); !errors.Is(err, os.ErrClosed) {
+					t.Errorf("Start left a file open: %v", err)
+				}
 			}
-			files, reads = append(files, pw), append(reads, pr)
-		}
-		c := sh(`i=3; while [ $i -lt ` + string(rune('3'+n)) + ` ]; do eval "echo fd $i >&$i"; i=$((i+1)); done; ls /proc/self/fd | wc -l`)
-		c.Files = files
-		got := run(t, r, Policy{}, c)
-		for i, f := range reads {
-			b, err := io.ReadAll(f)
-			if want := "fd " + string(rune('3'+i)) + "\n"; string(b) != want || err != nil {
-				t.Errorf("%d files: descriptor %d got %q, %v", n, 3+i, b, err)
-			}
-		}
-		// 0, 1, 2, the files, and the one of ls itself.
-		if want := string(rune('0' + 4 + n)); strings.TrimSpace(got.out) != want {
-			t.Errorf("%d files: the program has %s descriptors, want %s", n, got.out, want)
-		}
-		if _, err := files[0].Write(nil); !errors.Is(err, os.ErrClosed) {
-			t.Errorf("Start left a file open: %v", err)
-		}
-	}
-}
-
-func TestPathsOfThePolicy(t *testing.T) {
-	r := newTestRunner(t)
-	requireFull(t, r)
-	base := t.TempDir()
-	ws := filepath.Join(base, "ws")
-	write(t, ws+"/.git/hooks/pre-commit", "hook")
-	write(t, ws+"/.git/config", "config")
-	write(t, ws+"/plain", "plain")
-	write(t, base+"/data/in/file", "data")
-	write(t, base+"/data/out/file", "out")
-	write(t, base+"/single", "single")
-	write(t, base+"/hidden", "hidden")
-	if err := os.Symlink(base+"/data", base+"/link"); err != nil {
-		t.Fatal(err)
-	}
-	p := Policy{
-		Read:  []string{base + "/data", ws + "/.git/hooks", ws + "/.git/config", base + "/single", base + "/link/in"},
-		Write: []string{ws, base + "/data/out"},
-	}
-	for _, row := range []struct {
-		script string
-		ok     bool
-	}{
-		{"cat data/in/file", true},
-		{"cat link/in/file", true},
-		{"cat single", true},
-		{"cat hidden", false},
-		{"ls data/in && echo x > data/in/file", false},
-		{"echo x > single", false},
-		{"echo x > data/out/file", true},
-		{"echo x > ws/plain && mkdir ws/d && mv ws/plain ws/d/plain", true},
-		{"cat ws/.git/hooks/pre-commit", true},
-		{"echo x > ws/.git/new", true},
-		{"echo x > ws/.git/config", false},
-		{"echo x > ws/.git/hooks/pre-commit", false},
-		{"echo x > ws/.git/hooks/post-commit", false},
-		{"rm -rf ws/.git/hooks", false},
-		{"mv ws/.git ws/git2", false},
-		{"mv ws/.git/hooks ws/.git/hooks2", false},
-		{"chmod 777 single", false},
-		{"touch ../outside", true}, // of a folder that exists only inside
-	} {
-		c := sh(row.script)
-		c.Dir = base
-		got := run(t, r, p, c)
-		if ok := got.exit.Code == 0; ok != row.ok {
-			t.Errorf("%s: exit %d (%s), want success %v", row.script, got.exit.Code, got.err, row.ok)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(base, "../outside")); err == nil {
-		t.Error("a file was made outside")
-	}
-	for path, want := range map[string]string{
-		ws + "/.git/hooks/pre-commit": "hook", ws + "/.git/config": "config", ws + "/d/plain": "x\n",
-		base + "/data/out/file": "x\n", base + "/data/in/file": "data", base + "/single": "single",
-	} {
-		if b, err := os.ReadFile(path); string(b) != want {
-			t.Errorf("%s holds %q afterwards, want %q (%v)", path, b, want, err)
-		}
-	}
-}
-
-func TestProgramOutsideTheSystem(t *testing.T) {
-	r := newTestRunner(t)
-	requireFull(t, r)
-	dir := t.TempDir()
-	b, err := os.ReadFile("/usr/bin/true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir+"/tool", b, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if got := run(t, r, Policy{}, Command{Path: dir + "/tool"}); got.exit.Code != 0 {
-		t.Errorf("%+v", got)
+		})
 	}
 }
 
@@ -229,36 +155,40 @@ func TestStartRefuses(t *testing.T) {
 }
 
 func TestInterruptReachesTheGroup(t *testing.T) {
-	r := newTestRunner(t)
-	requireFull(t, r)
-	proc := start(t, r, Policy{}, sh(`trap 'echo stopped; exit 3' INT; echo ready; while :; do sleep 0.05; done`))
-	buf := make([]byte, 6)
-	if _, err := io.ReadFull(proc.Stdout(), buf); err != nil {
-		t.Fatal(err)
-	}
-	if err := proc.Interrupt(); err != nil {
-		t.Fatal(err)
-	}
-	got := collect(t, proc)
-	if got.out != "stopped\n" || got.exit.Code != 3 {
-		t.Errorf("%+v", got)
+	for level, r := range runners(t) {
+		t.Run(level, func(t *testing.T) {
+			proc := start(t, r, Policy{}, sh(`trap 'echo stopped; exit 3' INT; echo ready; while :; do sleep 0.05; done`))
+			buf := make([]byte, 6)
+			if _, err := io.ReadFull(proc.Stdout(), buf); err != nil {
+				t.Fatal(err)
+			}
+			if err := proc.Interrupt(); err != nil {
+				t.Fatal(err)
+			}
+			got := collect(t, proc)
+			if got.out != "stopped\n" || got.exit.Code != 3 {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 
 func TestContextKills(t *testing.T) {
-	r := newTestRunner(t)
-	requireFull(t, r)
-	ctx, cancel := context.WithCancel(context.Background())
-	proc, err := r.Start(ctx, Policy{}, sh("sleep 1000"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if e := proc.Wait(); e.Cause != Killed {
-		t.Errorf("%+v", e)
-	}
-	if _, err := r.Start(ctx, Policy{}, sh("true")); !errors.Is(err, context.Canceled) {
-		t.Errorf("start under a context that ended: %v", err)
+	for level, r := range runners(t) {
+		t.Run(level, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			proc, err := r.Start(ctx, Policy{}, sh("sleep 1000"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			if e := proc.Wait(); e.Cause != Killed {
+				t.Errorf("%+v", e)
+			}
+			if _, err := r.Start(ctx, Policy{}, sh("true")); !errors.Is(err, context.Canceled) {
+				t.Errorf("start under a context that ended: %v", err)
+			}
+		})
 	}
 }
 
@@ -288,24 +218,37 @@ func TestProgramsSeeTheProcessor(t *testing.T) {
 	}
 }
 
-// BenchmarkTrue compares a program in the sandbox with a plain start.
-func BenchmarkTrue(b *testing.B) {
-	r := newTestRunner(b)
-	requireFull(b, r)
-	b.Run("sandbox", func(b *testing.B) {
-		for b.Loop() {
-			proc, err := r.Start(context.Background(), Policy{}, Command{Path: "/usr/bin/true"})
-			if err != nil {
-				b.Fatal(err)
-			}
-			proc.Wait()
+func TestManyStartsLeakNothing(t *testing.T) {
+	files := func() int {
+		t.Helper()
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	b.Run("plain", func(b *testing.B) {
-		for b.Loop() {
-			if err := exec.Command("/usr/bin/true").Run(); err != nil {
-				b.Fatal(err)
+		return len(entries)
+	}
+	for level, r := range runners(t) {
+		run(t, r, Policy{}, sh("true")) // whatever is opened once
+		before := files()
+		done := make(chan outcome)
+		for range 40 {
+			go func() {
+				proc, err := r.Start(context.Background(), Policy{}, sh("echo hello; exit 3"))
+				if err != nil {
+					t.Errorf("%s: %v", level, err)
+					done <- outcome{}
+					return
+				}
+				done <- collect(t, proc)
+			}()
+		}
+		for range 40 {
+			if got := <-done; got.out != "hello\n" || got.exit.Code != 3 {
+				t.Errorf("%s: %+v", level, got)
 			}
 		}
-	})
+		if after := files(); after > before {
+			t.Errorf("%s: %d files open, %d before", level, after, before)
+		}
+	}
 }

@@ -1,0 +1,89 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCheck(t *testing.T) {
+	base := t.TempDir()
+	home := filepath.Join(base, "users", "ann")
+	work := filepath.Join(home, "work")
+	file := filepath.Join(work, "data.csv")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	link := filepath.Join(base, "link")
+	if err := os.Symlink(home, link); err != nil {
+		t.Logf("no symbolic links here: %v", err)
+		link = home
+	}
+	root := filepath.VolumeName(base) + string(filepath.Separator)
+	type row struct {
+		p  Policy
+		ok bool
+	}
+	rows := map[string]row{
+		"nothing":              {Policy{}, true},
+		"a folder in the home": {Policy{Write: []string{work}, Read: []string{file, base}, Env: []string{"A=", "B=x=y"}}, true},
+		"home":                 {Policy{Write: []string{home}}, false},
+		"home behind a link":   {Policy{Write: []string{link}}, false},
+		"parent of the home":   {Policy{Write: []string{filepath.Dir(home)}}, false},
+		"root writable":        {Policy{Write: []string{root}}, false},
+		"root readable":        {Policy{Read: []string{root}}, false},
+		"relative":             {Policy{Read: []string{"work"}}, false},
+		"unclean":              {Policy{Write: []string{work + string(filepath.Separator) + ".." + string(filepath.Separator) + "work"}}, false},
+		"missing":              {Policy{Read: []string{filepath.Join(base, "none")}}, false},
+		"environment":          {Policy{Env: []string{"PATH"}}, false},
+		"nameless variable":    {Policy{Env: []string{"=x"}}, false},
+	}
+	if runtime.GOOS == "linux" {
+		for _, p := range []string{"/usr", "/etc", "/usr/local", "/tmp", "/var", "/dev", "/dev/null", "/proc", "/proc/self", "/sys", "/run"} {
+			rows["write "+p] = row{Policy{Write: []string{p}}, false}
+		}
+		for _, p := range []string{"/proc", "/sys", "/run", "/dev", "/dev/null", "/dev/pts"} {
+			rows["read "+p] = row{Policy{Read: []string{p}}, false}
+		}
+		rows["read /usr/share"] = row{Policy{Read: []string{"/usr/share"}}, true}
+	}
+	for name, r := range rows {
+		err := r.p.Check()
+		if r.ok && err != nil || !r.ok && !errors.Is(err, ErrPolicy) {
+			t.Errorf("%s: %v, want acceptable %v", name, err, r.ok)
+		}
+	}
+}
+
+func TestLimitsAreFilled(t *testing.T) {
+	if d := cmp.Diff(DefaultLimits(), Limits{}.filled()); d != "" {
+		t.Error(d)
+	}
+	got := Limits{Memory: -7, FileSize: 5, Disk: -1, Procs: 3, Files: -2}.filled()
+	if d := cmp.Diff(Limits{-1, 5, -1, 3, -1}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestWithin(t *testing.T) {
+	for _, r := range []struct {
+		path, tree string
+		want       bool
+	}{
+		{"/a", "/a", true}, {"/a/b", "/a", true}, {"/ab", "/a", false}, {"/", "/a", false}, {"/a", "/", true},
+	} {
+		path, tree := filepath.FromSlash(r.path), filepath.FromSlash(r.tree)
+		if got := within(path, tree); got != r.want {
+			t.Errorf("within(%s, %s) = %v", path, tree, got)
+		}
+	}
+}
