@@ -163,6 +163,7 @@ func TestNotAWorker(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
 	}
+	here := t.TempDir()
 	for name, c := range map[string]struct {
 		script, want string
 	}{
@@ -171,7 +172,7 @@ func TestNotAWorker(t *testing.T) {
 		"speaks no frame": {"cat >/dev/null & echo xxxxxxxxxxxxxxxx; wait", "end"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := engine.New(engine.Options{Path: "x.gguf", Launch: engine.Exec("/bin/sh", "-c", c.script)})
+			e := engine.New(engine.Options{Path: here, LibDir: here, Launch: engine.Exec("/bin/sh", "-c", c.script)})
 			defer e.Close()
 			_, _, err := collect(t.Context(), e, ask("x", 1))
 			if !errors.Is(err, llm.ErrCrashed) || !strings.Contains(err.Error(), c.want) {
@@ -179,7 +180,7 @@ func TestNotAWorker(t *testing.T) {
 			}
 		})
 	}
-	e := engine.New(engine.Options{Path: "x.gguf", Launch: func(context.Context, engine.Worker) (engine.Process, error) { return nil, io.ErrClosedPipe }})
+	e := engine.New(engine.Options{Path: here, LibDir: here, Launch: func(context.Context, engine.Worker) (engine.Process, error) { return nil, io.ErrClosedPipe }})
 	defer e.Close()
 	if _, _, err := collect(t.Context(), e, ask("x", 1)); !errors.Is(err, llm.ErrEngine) || !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("a launcher that fails: %v", err)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -232,6 +233,9 @@ func (e *Engine) load(ctx context.Context, on func(*llm.Load) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := e.present(); err != nil {
+		return err
+	}
 	s, err := start(e.o)
 	if err != nil {
 		return fmt.Errorf("%w: start the model process: %w", llm.ErrEngine, err)
@@ -262,6 +266,18 @@ func (e *Engine) load(ctx context.Context, on func(*llm.Load) bool) error {
 	e.info.Context, e.info.ContextTrain, e.info.Device = loaded.Context, loaded.ContextTrain, loaded.Device
 	e.mu.Unlock()
 	on(&llm.Load{Phase: "load", Done: 1})
+	return nil
+}
+
+// present checks that the files are there. The worker would say so too, but a
+// sandbox that is to open them for it may refuse to start, in other words.
+func (e *Engine) present() error {
+	if _, err := os.Stat(e.o.Path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: there is no file %s any more: it was moved or deleted, or its disk is not connected", llm.ErrBadModel, e.o.Path)
+	}
+	if _, err := os.Stat(e.o.LibDir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: the inference engine is missing: there is no folder %s; install Atoll's engine files again", llm.ErrEngine, e.o.LibDir)
+	}
 	return nil
 }
 

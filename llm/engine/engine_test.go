@@ -134,3 +134,29 @@ func TestMissingLibrary(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestMissingFiles(t *testing.T) {
+	never := func(context.Context, engine.Worker) (engine.Process, error) {
+		t.Error("a worker was started")
+		return nil, errors.New("no")
+	}
+	gone := filepath.Join(t.TempDir(), "gone")
+	for name, c := range map[string]struct {
+		o    engine.Options
+		is   error
+		want string
+	}{
+		"model":     {engine.Options{Path: gone, LibDir: t.TempDir(), Launch: never}, llm.ErrBadModel, "moved or deleted"},
+		"libraries": {engine.Options{Path: tinyModel(t), LibDir: gone, Launch: never}, llm.ErrEngine, "engine is missing"},
+		"launcher":  {engine.Options{Path: tinyModel(t), LibDir: t.TempDir()}, llm.ErrEngine, "no launcher"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := engine.New(c.o)
+			defer e.Close()
+			_, _, err := collect(t.Context(), e, ask("x", 1))
+			if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %v with %q", err, c.is, c.want)
+			}
+		})
+	}
+}
