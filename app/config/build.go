@@ -12,6 +12,12 @@ func BuildID(version string) string {
 	if err != nil {
 		return version
 	}
+	return BuildIDOf(version, exe)
+}
+
+// BuildIDOf is the BuildID of another program of this version: the window must
+// know the host it connects to by the host's, not by its own.
+func BuildIDOf(version, exe string) string {
 	st, err := os.Stat(exe)
 	if err != nil {
 		return version
