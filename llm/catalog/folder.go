@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // folderSource takes the file, or the packages with its parts, from a folder.
@@ -39,8 +38,7 @@ func (s folderSource) copyFile(ctx context.Context, p *partFile, path string, st
 		return err
 	}
 	defer r.Close()
-	tag := st.ModTime().UTC().Format(time.RFC3339Nano) // a file changed meanwhile is not continued
-	if err := p.from(origin{Source: s.name(), URL: path, ETag: tag}); err != nil {
+	if err := p.from(origin{Source: s.name(), URL: path}); err != nil {
 		return err
 	}
 	if _, err := r.Seek(p.offset, io.SeekStart); err != nil {

@@ -241,11 +241,19 @@ func copyBody(r io.Reader, p *partFile, skip int64) error {
 	if _, err := io.CopyN(io.Discard, r, skip); err != nil {
 		return err
 	}
+	// What stands behind the last byte is not our business: the hash decides.
+	r = io.LimitReader(r, p.entry.Bytes-p.offset)
+	continued := p.offset > p.verified
 	buf := make([]byte, 256<<10)
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
-			if _, werr := p.Write(buf[:n]); werr != nil {
+			_, werr := p.Write(buf[:n])
+			var wrong *WrongBytes
+			switch {
+			case continued && errors.As(werr, &wrong):
+				return werr // perhaps the tail from an earlier run was bad: once more from the part's beginning
+			case werr != nil:
 				return backoff.Permanent(werr) // the disk, or wrong bytes
 			}
 		}

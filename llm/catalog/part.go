@@ -142,7 +142,8 @@ func (p *partFile) Write(b []byte) (int, error) {
 		return n, fmt.Errorf("write the unfinished file: %w", err)
 	}
 	if err := p.hashed(b); err != nil {
-		return len(b), errors.Join(err, p.rewind())
+		// Not len(b): io.CopyN takes a full count for success, whatever the error.
+		return 0, errors.Join(err, p.rewind())
 	}
 	return len(b), nil
 }

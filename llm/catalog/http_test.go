@@ -1,0 +1,419 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const mib = 1 << 20
+
+// A server may do anything; the result is the right file or a refusal that says
+// what was wrong, never a wrong file.
+func TestHTTPTorture(t *testing.T) {
+	data, other := pseudo(1, mib), pseudo(2, mib)
+	page := []byte("<!DOCTYPE html><html><body>" + strings.Repeat("please log in ", 200) + "</body></html>")
+	rows := []struct {
+		name   string
+		parts  int
+		odd    func(s *server, n int, w http.ResponseWriter, r *http.Request) bool
+		err    string   // part of the error; "": the file arrives
+		asked  []string // requests; nil: not looked at
+		resent int64    // most bytes sent more than the file has
+	}{
+		{name: "well-behaved", parts: 1, asked: []string{""}},
+		{name: "cut three times", parts: 1, asked: []string{"", `bytes=300000- "one"`, `bytes=600000- "one"`, `bytes=900000- "one"`},
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				if n <= 3 {
+					s.cut(300000, w, r)
+				}
+				return false
+			}},
+		{name: "range ignored", parts: 1, resent: mib, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 1 {
+				s.cut(400000, w, r)
+			}
+			r.Header.Del("Range")
+			return false
+		}},
+		{name: "range ignored, parts are kept", parts: 4, resent: mib, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 1 {
+				s.cut(700000, w, r)
+			}
+			r.Header.Del("Range")
+			return false
+		}},
+		{name: "206 that starts at 0", parts: 1, resent: mib, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 1 {
+				s.cut(400000, w, r)
+			}
+			w.Header().Set("ETag", s.etag)
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", mib-1, mib))
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(data)
+			return true
+		}},
+		{name: "206 with another range", parts: 1, err: `the server sent the range "bytes 77-`,
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				if n == 1 {
+					s.cut(400000, w, r)
+				}
+				w.Header().Set("Content-Range", fmt.Sprintf("bytes 77-%d/%d", mib-1, mib))
+				w.WriteHeader(http.StatusPartialContent)
+				_, _ = w.Write(data[77:])
+				return true
+			}},
+		{name: "206 without a range", parts: 1, err: `the server sent the range ""`,
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				if n == 1 {
+					s.cut(400000, w, r)
+				}
+				w.WriteHeader(http.StatusPartialContent)
+				_, _ = w.Write(data[400000:])
+				return true
+			}},
+		{name: "file changed while it was fetched", parts: 1, resent: 400000,
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				s.data, s.etag = data, `"two"`
+				if n == 1 {
+					s.data, s.etag = other, `"one"`
+					s.cut(400000, w, r)
+				}
+				return false
+			}},
+		{name: "206 of a changed file in spite of If-Range", parts: 1, resent: mib,
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				s.data, s.etag = data, `"two"`
+				if n == 1 {
+					s.data, s.etag = other, `"one"`
+					s.cut(400000, w, r)
+				}
+				r.Header.Del("If-Range")
+				return false
+			}},
+		{name: "no ETag, so nothing is continued within a part", parts: 1, asked: []string{"", ""}, resent: 400000,
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				s.etag = ""
+				if n == 1 {
+					s.cut(400000, w, r)
+				}
+				return false
+			}},
+		{name: "no ETag, but parts are continued", parts: 4, asked: []string{"", "bytes=262144-"}, resent: 400000 - 262144,
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				s.etag = ""
+				if n == 1 {
+					s.cut(400000, w, r)
+				}
+				return false
+			}},
+		{name: "416 once", parts: 1, resent: 400000, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			switch n {
+			case 1:
+				s.cut(400000, w, r)
+			case 2:
+				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+				return true
+			}
+			return false
+		}},
+		{name: "web page", parts: 1, err: "got a web page instead of the model", asked: []string{""},
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				_, _ = w.Write(page)
+				return true
+			}},
+		{name: "log-in page by redirect", parts: 1, err: "got a web page instead of the model",
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/login" {
+					w.Header().Set("Content-Type", "text/html")
+					_, _ = w.Write(page)
+				} else {
+					http.Redirect(w, r, "/login", http.StatusFound)
+				}
+				return true
+			}},
+		{name: "good redirect", parts: 1, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/cdn" {
+				http.Redirect(w, r, "/cdn", http.StatusFound)
+				return true
+			}
+			return false
+		}},
+		{name: "not a model", parts: 1, err: "does not begin like a model file",
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				w.Header().Set("Content-Length", fmt.Sprint(mib))
+				_, _ = w.Write(make([]byte, mib))
+				return true
+			}},
+		{name: "404", parts: 1, err: "404 Not Found", asked: []string{""},
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				w.WriteHeader(http.StatusNotFound)
+				return true
+			}},
+		{name: "500 and 429, then well", parts: 1, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n <= 2 {
+				w.WriteHeader([]int{0, 500, 429}[n])
+			}
+			return n <= 2
+		}},
+		{name: "500 for ever", parts: 1, err: "gave up after 5 tries: the server answered 500",
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				w.WriteHeader(500)
+				return true
+			}},
+		{name: "another size", parts: 1, err: "the server's file has 99 bytes, the catalog's 1048576",
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				s.data = data[:99]
+				return false
+			}},
+		{name: "more bytes than the file has", parts: 1, resent: mib,
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				_, _ = w.Write(data[:1000])
+				_ = http.NewResponseController(w).Flush() // chunked: no length is told
+				_, _ = w.Write(data[1000:])
+				_, _ = w.Write(data)
+				return true
+			}},
+		{name: "wrong bytes", parts: 1, err: "m from host1 has SHA-256 " + sum(other) + ", expected " + sum(data) + "; it was deleted, run again to fetch it",
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				s.data = other
+				return false
+			}},
+		{name: "wrong bytes in part 3", parts: 4, err: "part 3 of m from host1 has SHA-256 ", asked: []string{""},
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				s.data = append(append([]byte(nil), data[:700000]...), other[700000:]...)
+				return false
+			}},
+		{name: "stalls, then goes on", parts: 1, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 1 {
+				w.Header().Set("ETag", s.etag)
+				w.Header().Set("Content-Length", fmt.Sprint(mib))
+				_, _ = w.Write(data[:500000])
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			}
+			return n == 1
+		}},
+		{name: "never answers", parts: 1, err: "nothing arrived for too long",
+			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+				<-r.Context().Done()
+				return true
+			}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, data, row.odd)
+			e, dir, o := from(entryOf("m", data, row.parts), s), t.TempDir(), quick()
+			o.Stall = 300 * time.Millisecond
+			if !strings.Contains(row.name, "stall") && row.name != "never answers" {
+				o.Stall = time.Minute
+			}
+			_, err := Fetch(t.Context(), e, dir, o, nil)
+			if row.err == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantFile(t, dir, e, data)
+				if more := s.sent - mib; more > row.resent && row.name != "stalls, then goes on" && row.name != "500 and 429, then well" && row.name != "good redirect" {
+					t.Errorf("%d bytes more than needed were sent, at most %d are due", more, row.resent)
+				}
+			} else {
+				if err == nil || !strings.Contains(err.Error(), row.err) || !errors.Is(err, ErrNoSource) {
+					t.Errorf("error %v, want one with %q", err, row.err)
+				}
+				wantNoFile(t, dir, e)
+			}
+			if row.asked != nil {
+				if diff := cmp.Diff(row.asked, s.asked()); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// A bad source costs only its own part: the next one goes on after it.
+func TestNextSourceContinues(t *testing.T) {
+	data := pseudo(1, mib)
+	bad := serve(t, append(append([]byte(nil), data[:700000]...), pseudo(2, mib)[700000:]...), nil)
+	good := serve(t, data, nil)
+	e, dir := from(entryOf("m", data, 4), bad, good), t.TempDir()
+	var notes []string
+	if _, err := Fetch(t.Context(), e, dir, quick(), func(p Progress) {
+		if p.Note != "" {
+			notes = append(notes, p.Note)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, dir, e, data)
+	if diff := cmp.Diff([]string{"bytes=524288-"}, good.asked()); diff != "" {
+		t.Errorf("requests to the good source (-want +got):\n%s", diff)
+	}
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "part 3 of m from host1 has SHA-256") {
+		t.Errorf("the refusal was not told: %s", all)
+	}
+}
+
+func TestCancelKeepsWhatArrived(t *testing.T) {
+	data := pseudo(1, 4*mib)
+	arrived := make(chan struct{})
+	s := serve(t, data, func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		if n > 1 {
+			return false
+		}
+		w.Header().Set("ETag", s.etag)
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		_, _ = w.Write(data[:3*mib])
+		_ = http.NewResponseController(w).Flush()
+		close(arrived)
+		<-r.Context().Done()
+		return true
+	})
+	e, dir := from(entryOf("m", data, 1), s), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := Fetch(ctx, e, dir, quick(), func(p Progress) {
+		if p.Done >= 2*mib {
+			<-arrived
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want a cancellation", err)
+	}
+	wantNoFile(t, dir, e)
+	shelf := NewShelf(dir, &Catalog{})
+	if kept := shelf.Fetched(e); kept < 2*mib {
+		t.Fatalf("%d bytes are kept, want at least %d", kept, 2*mib)
+	}
+	if _, err := Fetch(t.Context(), e, dir, quick(), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, dir, e, data)
+	if got := s.asked()[1]; !strings.HasPrefix(got, "bytes=") || !strings.HasSuffix(got, `"one"`) {
+		t.Errorf("second request is %q, want a range with If-Range", got)
+	}
+}
+
+func TestEndpointReplacesHub(t *testing.T) {
+	data := pseudo(1, 1000)
+	s := serve(t, data, nil)
+	e := entryOf("m", data, 1)
+	e.Sources = []Source{{Kind: HTTP, Name: "hub", Hub: true, Base: "https://hub.invalid", Path: "repo/model.gguf"}}
+	t.Run("option", func(t *testing.T) {
+		dir, o := t.TempDir(), quick()
+		o.Endpoint = s.URL + "/"
+		if _, err := Fetch(t.Context(), e, dir, o, nil); err != nil {
+			t.Fatal(err)
+		}
+		wantFile(t, dir, e, data)
+	})
+	t.Run("variable", func(t *testing.T) {
+		t.Setenv("HF_ENDPOINT", s.URL)
+		dir := t.TempDir()
+		if _, err := Fetch(t.Context(), e, dir, quick(), nil); err != nil {
+			t.Fatal(err)
+		}
+		wantFile(t, dir, e, data)
+	})
+}
+
+func TestUntrustedCertificateNamesIssuer(t *testing.T) {
+	data := pseudo(1, 1000)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(data) }))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports the refused handshake
+	s.StartTLS()
+	defer s.Close()
+	e, dir := entryOf("m", data, 1), t.TempDir()
+	e.Sources = []Source{{Kind: HTTP, Name: "host", Base: s.URL, Path: "m.gguf"}}
+	_, err := Fetch(t.Context(), e, dir, quick(), nil)
+	if err == nil || !strings.Contains(err.Error(), "Acme Co") || !strings.Contains(err.Error(), "add it to the certificates") {
+		t.Errorf("error %v, want one that names the issuer", err)
+	}
+	wantNoFile(t, dir, e)
+	// Control: the same server is fine for a client that trusts it.
+	o := quick()
+	o.Client = s.Client()
+	if _, err := Fetch(t.Context(), e, dir, o, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// No step down from an encrypted address to one in the clear.
+func TestNoDowngrade(t *testing.T) {
+	data := pseudo(1, 1000)
+	plain := serve(t, data, nil)
+	s := httptest.NewTLSServer(http.RedirectHandler(plain.URL+"/m.gguf", http.StatusFound))
+	defer s.Close()
+	ours := client(nil)
+	ours.Transport = s.Client().Transport
+	e, dir, o := entryOf("m", data, 1), t.TempDir(), quick()
+	e.Sources = []Source{{Kind: HTTP, Name: "host", Base: s.URL, Path: "m.gguf"}}
+	o.Client = ours
+	if _, err := Fetch(t.Context(), e, dir, o, nil); err == nil || !strings.Contains(err.Error(), "without encryption") {
+		t.Errorf("error %v, want a refusal", err)
+	}
+	if n := len(plain.asked()); n != 0 {
+		t.Errorf("the plain server got %d requests", n)
+	}
+}
+
+// The process is killed in the middle, as a power cut would; the next one goes
+// on and the server sends hardly a byte twice.
+func TestResumeAfterKill(t *testing.T) {
+	if url := os.Getenv("ATOLL_CATALOG_TEST_URL"); url != "" {
+		e := entryOf("m", pseudo(1, 8*mib), 4)
+		e.Sources = []Source{{Kind: HTTP, Name: "host1", Base: url, Path: "repo/model.gguf"}}
+		_, err := Fetch(t.Context(), e, os.Getenv("ATOLL_CATALOG_TEST_DIR"), quick(), nil)
+		t.Fatalf("the child should have been killed; it ended with %v", err)
+	}
+	data := pseudo(1, 8*mib)
+	const first = 5 * mib // in part 3
+	s := serve(t, data, func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		if n > 1 {
+			return false
+		}
+		w.Header().Set("ETag", s.etag)
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		_, _ = w.Write(data[:first])
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		return true
+	})
+	e, dir := from(entryOf("m", data, 4), s), t.TempDir()
+	child := restart(t, "TestResumeAfterKill", "ATOLL_CATALOG_TEST_URL="+s.URL, "ATOLL_CATALOG_TEST_DIR="+dir)
+	part := filepath.Join(dir, e.File+".part")
+	for {
+		if st, err := os.Stat(part); err == nil && st.Size() >= first {
+			break
+		}
+		if t.Context().Err() != nil || child.ProcessState != nil {
+			t.Fatal("the child never got so far")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait()
+	if _, err := Fetch(t.Context(), e, dir, quick(), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, dir, e, data)
+	if most := int64(len(data)) * 102 / 100; s.sent > most {
+		t.Errorf("the server sent %d bytes, at most %d are due", s.sent, most)
+	}
+}
