@@ -164,8 +164,9 @@ func decimalComma(c clue) bool { return anyText(c, comma) }
 func currency(c clue) bool     { return anyText(c, other) }
 
 func anyText(c clue, re *regexp.Regexp) bool {
-	if re.MatchString(strings.Trim(c.Message[strings.LastIndex(c.Message, ":")+1:], ` '"`)) {
-		return true
+	// The value itself, if the message names it: "...: '1.234,50'".
+	if v := strings.Trim(c.Message[strings.LastIndex(c.Message, ":")+1:], ` '"`); strings.ContainsAny(v, "0123456789") {
+		return re.MatchString(v)
 	}
 	for _, f := range c.frames() {
 		for _, col := range f.Columns {

@@ -197,7 +197,13 @@ func (s *sink) close(driverCut int64) (cut int64, log string) {
 		}
 		s.out(Output{Stream: "stdout", Text: fmt.Sprintf("\n[... %d bytes of output left out%s ...]\n", cut, where)})
 	}
-	for _, o := range s.tail {
+	for i := 0; i < len(s.tail); {
+		var b strings.Builder // pieces of one stream in one
+		o := s.tail[i]
+		for ; i < len(s.tail) && s.tail[i].Stream == o.Stream; i++ {
+			b.WriteString(s.tail[i].Text)
+		}
+		o.Text = b.String()
 		s.out(o)
 	}
 	s.closed, s.tail = true, nil

@@ -226,8 +226,12 @@ def send_end():
     if not S.end:
         return max(0, S.sent - MAX_TEXT)
     trim_end()
-    for name, s in S.end:
-        emit('out', n=name, x=s)
+    parts = []
+    for i, (name, s) in enumerate(S.end):
+        parts.append(s)
+        if i + 1 == len(S.end) or S.end[i + 1][0] != name:
+            emit('out', n=name, x=''.join(parts))
+            parts = []
     cut = S.sent - MAX_TEXT - S.end_size
     S.end, S.end_size = [], 0
     return max(0, cut)
