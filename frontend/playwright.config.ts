@@ -7,7 +7,7 @@ export default defineConfig({
   testDir: 'e2e',
   outputDir: 'test-results',
   workers: 1,
-  timeout: 30_000,
+  timeout: 60_000,
   reporter: [['list']],
   use: {
     viewport: { width: 1280, height: 800 },

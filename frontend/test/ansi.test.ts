@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lines, stripANSI } from '../src/render/ansi';
 
-const plain = (text: string) =>
-  lines(text).map((line) => line.map((span) => span.text).join(''));
+const plain = (text: string) => lines(text).map((line) => line.map((span) => span.text).join(''));
 
 describe('carriage returns', () => {
   it.each([

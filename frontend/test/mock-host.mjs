@@ -1,6 +1,7 @@
 // A stand-in for the host that speaks the page's contract, for development and
 // browser tests. What it answers is chosen by words in the question:
-//   "figure" "table" "error" "files" "fault" "slow" "long" "progress"; else a plain answer.
+//   "figure" "table" "error" "files" "fault" "slow" "long" "progress", "echo …" to say
+//   the rest; else a plain answer.
 // MOCK_MODELS=none starts without a model, MOCK_SANDBOX=reduced|none weakens the badge.
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -183,14 +184,19 @@ class Host {
       version: '0.1.0',
       home: '/home/ada/.local/share/atoll',
       model,
-      loaded: model
-        ? { ref: model.ref, context: 8192, contextTrain: 32768, device: 'CPU' }
-        : null,
+      loaded: model ? { ref: model.ref, context: 8192, contextTrain: 32768, device: 'CPU' } : null,
       sandbox: {
         name: this.options.sandbox,
         guarantees: [
-          { name: 'No network', holds: this.options.sandbox !== 'none', detail: 'own network namespace' },
-          { name: 'Files outside the chat cannot be changed', holds: this.options.sandbox !== 'none' },
+          {
+            name: 'No network',
+            holds: this.options.sandbox !== 'none',
+            detail: 'own network namespace',
+          },
+          {
+            name: 'Files outside the chat cannot be changed',
+            holds: this.options.sandbox !== 'none',
+          },
           { name: 'System calls filtered', holds, fix: holds ? '' : 'Needs Linux 5.13 or newer.' },
           { name: 'Memory limit', holds: true, detail: '4 GB' },
         ],
@@ -204,7 +210,8 @@ class Host {
         },
         {
           title: 'Clean a messy export',
-          prompt: 'This export has duplicates and mixed date formats. Clean it and tell me what you changed.',
+          prompt:
+            'This export has duplicates and mixed date formats. Clean it and tell me what you changed.',
           file: '/opt/atoll/examples/contacts.csv',
         },
         {
@@ -239,7 +246,8 @@ class Host {
 
   room(id) {
     const room = this.chats.get(id);
-    if (!room) throw { code: 'input.chat', title: 'This chat is gone', hint: 'Choose another one.' };
+    if (!room)
+      throw { code: 'input.chat', title: 'This chat is gone', hint: 'Choose another one.' };
     return room;
   }
 
@@ -332,7 +340,15 @@ class Host {
   phase(id, turn, phase, more = {}) {
     const room = this.chats.get(id);
     if (!room) return;
-    const state = { chat: id, turn, phase, model: room.chat.model, context: 8192, used: 812, ...more };
+    const state = {
+      chat: id,
+      turn,
+      phase,
+      model: room.chat.model,
+      context: 8192,
+      used: 812,
+      ...more,
+    };
     room.turn = phase === 'done' ? undefined : state;
     if (phase === 'done') room.live = [];
     this.emit({ turn: state });
@@ -386,8 +402,15 @@ class Host {
         return;
       }
       this.phase(id, turn, 'answer');
+      if (words.startsWith('echo ')) {
+        const { said, whole } = await this.say(id, turn, text.slice(5));
+        this.assistant(id, { text: said, interrupted: !whole });
+        return;
+      }
       if (/long|slow/.test(words)) {
-        const prose = Array.from({ length: 60 }, (_, i) => `Paragraph ${i + 1}: ${LOREM}`).join('\n\n');
+        const prose = Array.from({ length: 60 }, (_, i) => `Paragraph ${i + 1}: ${LOREM}`).join(
+          '\n\n',
+        );
         const { said, whole } = await this.say(id, turn, prose);
         this.assistant(id, { text: said, interrupted: !whole });
         return;
@@ -436,7 +459,12 @@ class Host {
       });
     }
     if (!answer) {
-      this.append(id, 'result', { call: call.id, status: 'interrupted', seconds: 0, note: 'Stopped before it ran.' });
+      this.append(id, 'result', {
+        call: call.id,
+        status: 'interrupted',
+        seconds: 0,
+        note: 'Stopped before it ran.',
+      });
       return false;
     }
     const edited = answer.code && answer.code !== call.code ? answer.code : undefined;
@@ -577,15 +605,36 @@ plt.show()
     reasons: ['Writes summary.xlsx'],
     outputs: () => [],
     files: (host) => [
-      { name: 'summary.xlsx', size: 18_433, mime: 'text/plain', blob: host.blob('not really a workbook') },
+      {
+        name: 'summary.xlsx',
+        size: 18_433,
+        mime: 'text/plain',
+        blob: host.blob('not really a workbook'),
+      },
     ],
   },
 ];
 
 function table(rows, columns) {
   const regions = ['East', 'North', 'South', 'West'];
-  const names = ['region', 'month', 'units', 'revenue', 'share', 'checked', ...Array.from({ length: 60 }, (_, i) => `extra_${i}`)].slice(0, columns);
-  const types = ['object', 'object', 'int64', 'float64', 'float64', 'bool', ...Array(60).fill('float64')].slice(0, columns);
+  const names = [
+    'region',
+    'month',
+    'units',
+    'revenue',
+    'share',
+    'checked',
+    ...Array.from({ length: 60 }, (_, i) => `extra_${i}`),
+  ].slice(0, columns);
+  const types = [
+    'object',
+    'object',
+    'int64',
+    'float64',
+    'float64',
+    'bool',
+    ...Array(60).fill('float64'),
+  ].slice(0, columns);
   return {
     columns: names,
     types,

@@ -81,7 +81,11 @@ describe('guards', () => {
 
   it('replace the language "C"', () => {
     const before = navigator.language;
-    Object.defineProperty(navigator, 'language', { value: 'C', configurable: true, writable: true });
+    Object.defineProperty(navigator, 'language', {
+      value: 'C',
+      configurable: true,
+      writable: true,
+    });
     expect(() => new Intl.NumberFormat(navigator.language)).toThrow();
     guardLanguage();
     expect(() => new Intl.NumberFormat(navigator.language)).not.toThrow();

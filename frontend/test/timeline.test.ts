@@ -207,6 +207,15 @@ describe('items', () => {
     expect(second).toHaveLength(3);
   });
 
+  it('of a chat that is fetched again are the same objects', () => {
+    const fetched = () => structuredClone(view({ entries: [user, assistant], seq: 2 }));
+    const t1 = fromView(fetched());
+    const first = items(t1);
+    expect(items(fromView(fetched(), t1), first)).toEqual(first);
+    expect(items(fromView(fetched(), t1), first)[1]).toBe(first[1]);
+    expect(items(fromView(fetched()), first)[1]).not.toBe(first[1]);
+  });
+
   it('offer to send again only for a fault at the end', () => {
     const fault = entry(2, 'fault', { code: 'x', title: 'X' });
     const t = apply(fromView(view()), [told(user), told(fault)]);

@@ -77,7 +77,7 @@ class Chats {
       this.#buffer = null;
       this.seq = Math.max(this.seq, view.seq);
       this.#noteTurn(id, view.turn);
-      this.#show(applyBuffered(fromView(view), buffered));
+      this.#show(applyBuffered(fromView(view, this.timeline), buffered));
     } catch (cause) {
       if (round === this.#fetching) this.#buffer = null;
       const fault = asFault(cause);
@@ -252,9 +252,8 @@ class Chats {
 
   /** A new chat with the example's file attached and its question written. */
   async example(example: Example): Promise<void> {
-    this.startNew();
-    drafts.clear('');
-    drafts.setText('', example.prompt);
+    if (this.items.length > 0) this.startNew(); // an empty chat is new enough
+    drafts.put(this.open, { text: example.prompt, chips: [] });
     await attachPaths([example.file]);
   }
 

@@ -38,13 +38,17 @@ export interface Timeline {
 
 const noLive = (turn = ''): Live => ({ turn, text: '', code: [], outputs: {} });
 
-/** Starts from what chats.get answered. */
-export function fromView(view: ChatView): Timeline {
+/**
+ * Starts from what chats.get answered. Entries never change, so those of an
+ * earlier reading of the same chat are kept as they are.
+ */
+export function fromView(view: ChatView, prev?: Timeline | null): Timeline {
+  const known = new Map((prev?.entries ?? []).map((entry) => [entry.id, entry]));
   let live = noLive(view.turn?.turn);
   for (const delta of view.live ?? []) live = addDelta(live, delta);
   return {
     chat: view.chat,
-    entries: view.entries ?? [],
+    entries: (view.entries ?? []).map((entry) => known.get(entry.id) ?? entry),
     seq: view.seq,
     turn: running(view.turn),
     asks: (view.asks ?? []).filter((ask) => ask.open),

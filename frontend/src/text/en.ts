@@ -14,6 +14,7 @@ export const en = {
   retryNow: 'Try now',
   // Chats
   chats: 'Chats',
+  conversation: 'Conversation',
   newChat: 'New chat',
   untitled: 'New chat',
   search: 'Filter chats',
