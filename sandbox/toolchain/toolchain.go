@@ -193,6 +193,9 @@ func addTree(trees []string, p string) []string {
 		return trees
 	}
 	p = filepath.Clean(p)
+	if _, err := os.Stat(p); err != nil {
+		return trees // a prefix that the build only meant to use
+	}
 	if slices.ContainsFunc(trees, func(t string) bool { return within(t, p) }) {
 		return trees
 	}
