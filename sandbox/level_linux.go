@@ -26,14 +26,14 @@ func (a ability) guarantees() []Guarantee {
 			return Guarantee{Name: name, Holds: true, Detail: detail}
 		}
 		if !some {
-			without = "No program is started."
+			without = "No program is started. " + a.reduced.reason
 		}
 		if lack.reason != "" {
 			without += " " + lack.reason
 		}
 		fix := lack.fix
 		if !some && a.reduced.fix != "" && a.reduced.fix != fix {
-			fix = strings.TrimSpace(fix + " " + a.reduced.fix)
+			fix = strings.TrimSpace(fix + " Or: " + a.reduced.fix)
 		}
 		return Guarantee{Name: name, Detail: strings.TrimSpace(without), Fix: fix}
 	}

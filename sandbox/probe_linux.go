@@ -50,7 +50,7 @@ func (r *runner) try(ctx context.Context) (ability, error) {
 	if ctx.Err() != nil {
 		return a, ctx.Err()
 	}
-	a.full = explain(err)
+	a.full = explain(err, setting)
 	if a.reduced = reducedForbidden(); a.reduced.reason != "" {
 		return a, nil
 	}
@@ -106,8 +106,9 @@ func reducedForbidden() refused {
 	return refused{}
 }
 
-// explain says what keeps namespaces from working here.
-func explain(err error) refused {
+// explain says what keeps namespaces from working here. The settings of the
+// kernel are read only to find words: what works was tried.
+func explain(err error, setting func(path string) string) refused {
 	var s *startError
 	if !errors.As(err, &s) {
 		return refused{"The sandbox did not work: " + err.Error() + ".", ""}
@@ -118,7 +119,7 @@ func explain(err error) refused {
 	case setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
 		return refused{
 			"AppArmor forbids user namespaces to programs without a profile (" + s.text + ").",
-			"Install the AppArmor profile that comes with the package, or: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+			"Give this program an AppArmor profile with the line 'userns,', or: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0",
 		}
 	case setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
 		return refused{"This system forbids user namespaces to ordinary users.", "sudo sysctl kernel.unprivileged_userns_clone=1"}
