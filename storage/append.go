@@ -111,6 +111,9 @@ func appendOne(tx *bolt.Tx, c Chat, e *Entry) error {
 		}
 		n.Parent = parent
 	}
+	// Keys come in order here, so pages need no room for others in between.
+	tx.Bucket(entriesBucket).FillPercent = 0.9
+	tx.Bucket(idsBucket).FillPercent = 0.9
 	seq, err := nextSeq(tx.Bucket(entriesBucket))
 	if err != nil {
 		return err

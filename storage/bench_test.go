@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,6 +50,28 @@ func BenchmarkOpen2000(b *testing.B) {
 	for b.Loop() {
 		s := must(Open(s.dir, Options{}))(b)
 		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// The check of a big file.
+func BenchmarkVerify(b *testing.B) {
+	s := openTest(b, b.TempDir())
+	chat := must(s.CreateChat(b.Context(), Chat{}))(b).ID
+	var all []Entry
+	for range 40_000 {
+		all = append(all, said(chat, "", strings.Repeat("text ", 200)))
+	}
+	must(s.Append(b.Context(), all...))(b)
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(s.dir, dbName)
+	size := must(os.Stat(path))(b).Size()
+	b.SetBytes(size)
+	for b.Loop() {
+		if _, err := verify(path, true); err != nil {
 			b.Fatal(err)
 		}
 	}

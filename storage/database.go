@@ -78,7 +78,7 @@ func (s *Store) openDatabase(verifyUpTo int64) error {
 		}
 		s.report.OneMeta = oneMeta
 	}
-	if s.db, err = openBolt(path); err != nil {
+	if s.db, s.file, err = openBolt(path); err != nil {
 		return err
 	}
 	id, err := s.identity(known)
@@ -129,7 +129,7 @@ func createDatabase(path string) error {
 	if err := removeIfThere(tmp); err != nil {
 		return err
 	}
-	db, err := openBolt(tmp)
+	db, _, err := openBolt(tmp)
 	if err != nil {
 		return errors.Join(err, removeIfThere(tmp))
 	}
@@ -152,17 +152,18 @@ func createDatabase(path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// openBolt opens a database file. Where bbolt panics or faults on a bad file,
-// the descriptor it leaves behind, and with it its lock, is closed here.
-func openBolt(path string) (db *bolt.DB, err error) {
-	var file *os.File
+// openBolt opens a database file and returns bbolt's own handle of it too.
+// Where bbolt panics or faults on a bad file, the lock it leaves behind is
+// dropped here. Closing the handle would not do: the memory map, which nobody
+// can reach any more, keeps the locked file open.
+func openBolt(path string) (db *bolt.DB, file *os.File, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			db = nil
 			err = fmt.Errorf("%w: %s: %v; the file is kept; %s", ErrDamaged, path, p, whatToDo)
 			if file != nil {
-				err = errors.Join(err, file.Close())
+				err = errors.Join(err, unlockDatabase(file), file.Close())
 			}
 		}
 	}()
@@ -179,13 +180,13 @@ func openBolt(path string) (db *bolt.DB, err error) {
 	})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, ErrLocked
+		return nil, nil, ErrLocked
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("%w: %s: %w; the file is kept; %s", ErrDamaged, path, err, whatToDo)
+		return nil, nil, fmt.Errorf("%w: %s: %w; the file is kept; %s", ErrDamaged, path, err, whatToDo)
 	case err != nil:
-		return nil, explain(err)
+		return nil, nil, explain(err)
 	}
-	return db, nil
+	return db, file, nil
 }
 
 // identity reads which store this is and checks that all buckets are there. A

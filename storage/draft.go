@@ -122,7 +122,7 @@ func (d *Draft) Write(chunks ...Chunk) error {
 		return nil
 	}
 	if _, err := d.file.WriteAt(b, d.size); err != nil {
-		// A torn frame would hide all that follows; the next one overwrites it.
+		// What was written of it takes no room; the next frame comes here.
 		return fmt.Errorf("draft: %w", explain(errors.Join(err, d.file.Truncate(d.size))))
 	}
 	d.size += int64(len(b))

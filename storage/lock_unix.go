@@ -23,3 +23,9 @@ func tryLock(f *os.File) error {
 		return nil
 	}
 }
+
+// unlockDatabase drops the lock of bbolt on f, also where something else keeps f
+// open.
+func unlockDatabase(f *os.File) error {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+}

@@ -19,3 +19,10 @@ func tryLock(f *os.File) error {
 	}
 	return nil
 }
+
+// unlockDatabase drops the lock of bbolt on f: its last byte of all, see
+// bolt_windows.go there.
+func unlockDatabase(f *os.File) error {
+	const last = ^uint32(0)
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{Offset: last, OffsetHigh: last})
+}

@@ -142,3 +142,48 @@ func TestPowerCutInsideACommit(t *testing.T) {
 		t.Error("no round tore a header")
 	}
 }
+
+// bbolt itself panics or faults on these; where the check did not see them it
+// must still be an error, and the file's lock must not stay behind.
+func TestFaultsOfBbolt(t *testing.T) {
+	t.Parallel()
+	dir, _ := closedStore(t, 60)
+	good := dbBytes(t, dir)
+	used := usedPages(t, good)
+	path := filepath.Join(dir, dbName)
+	for name, bad := range map[string][]byte{
+		"cut to 3 pages": good[:3*pageSize],
+		"zeroed":         zeroed(good, 2*pageSize, used*pageSize),
+	} {
+		setDB(t, dir, bad)
+		for range 2 {
+			if _, _, err := openBolt(path); !errors.Is(err, ErrDamaged) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	// Damage that comes after the opening is found when the page is read.
+	setDB(t, dir, good)
+	s := openTest(t, dir)
+	chat := must(s.Chats())(t)[0]
+	f := must(os.OpenFile(path, os.O_WRONLY, 0))(t)
+	if _, err := f.WriteAt(make([]byte, (used-2)*pageSize), 2*pageSize); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Branch(t.Context(), chat.ID, ""); !errors.Is(err, ErrDamaged) {
+		t.Errorf("read: %v", err)
+	}
+	for range 2 {
+		if _, err := s.Append(t.Context(), said(chat.ID, "", "x")); !errors.Is(err, ErrDamaged) {
+			t.Errorf("write: %v", err)
+		}
+	} // The folder is free again when the store is closed.
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	setDB(t, dir, good)
+	openTest(t, dir)
+}
