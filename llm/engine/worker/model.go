@@ -167,6 +167,7 @@ func (m *model) open(threads int, log *libraryLog) error {
 	p.NThreads, p.NThreadsBatch = int32(threads), int32(threads)
 	p.FlashAttentionType = llama.FlashAttentionTypeAuto
 	p.NoPerf = 1
+	asked := m.abort.install(&p)
 	c, err := llama.InitFromModel(m.handle, p)
 	if err != nil {
 		for _, line := range log.complaints() {
@@ -182,7 +183,9 @@ func (m *model) open(threads int, log *libraryLog) error {
 		m.size = n
 	}
 	m.batch = llama.BatchInit(chunk, 0, 1)
-	llama.SetAbortCallback(c, m.abort.isSet)
+	if !asked {
+		llama.SetAbortCallback(c, m.abort.isSet) // once: callbacks are never freed
+	}
 	return nil
 }
 
