@@ -2,8 +2,10 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -49,6 +51,11 @@ func buildRoot(o order) error {
 			return fmt.Errorf("attach %s: %w", b.dst, err)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(o.Links)) { // a folder before what lies in it
+		if err := alias(root, name, o.Links[name]); err != nil {
+			return fmt.Errorf("link %s: %w", name, err)
+		}
+	}
 	if err := unix.Mount("proc", filepath.Join(stage, "proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount proc: %w", err)
 	}
@@ -87,11 +94,6 @@ func cloneTree(b bind) (int, error) {
 // attach puts a detached tree at its place below root.
 func attach(root, fd int, b bind) error {
 	defer unix.Close(fd)
-	if b.alias {
-		if seen, err := openInside(root, b.dst); err == nil {
-			return unix.Close(seen)
-		}
-	}
 	dir, err := isDir(fd)
 	if err != nil {
 		return err
@@ -102,6 +104,21 @@ func attach(root, fd int, b bind) error {
 	}
 	defer unix.Close(target)
 	return unix.MoveMount(fd, "", target, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+}
+
+// alias makes path lead to target, unless the trees that are mounted there show
+// the user's own link already. A link and not a second mount: that would lack
+// what is mounted over parts of the first.
+func alias(root int, path, target string) error {
+	if seen, err := openInside(root, path); err == nil {
+		return unix.Close(seen)
+	}
+	parent, err := mountPoint(root, filepath.Dir(path), true)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(parent)
+	return unix.Symlinkat(target, parent, filepath.Base(path))
 }
 
 // mountPoint opens path below root and makes what is missing of it.

@@ -34,17 +34,20 @@ const (
 // An order tells the helper what to build and run. Its limits are filled:
 // positive or -1.
 type order struct {
-	Stage  string   `json:"stage"`
-	Path   string   `json:"path"`
-	Args   []string `json:"args"`
-	Dir    string   `json:"dir"`
-	Env    []string `json:"env"`
-	Files  int      `json:"files"` // extra files, from filesFD on
-	Read   []string `json:"read"`
-	Write  []string `json:"write"`
-	Limits Limits   `json:"limits"`
-	UID    int      `json:"uid"`     // the user's number inside
-	TmpDir string   `json:"tmp_dir"` // reduced mode: the only place for temporary files
+	Stage string   `json:"stage"`
+	Path  string   `json:"path"`
+	Args  []string `json:"args"`
+	Dir   string   `json:"dir"`
+	Env   []string `json:"env"`
+	Files int      `json:"files"` // extra files, from filesFD on
+	Read  []string `json:"read"`  // behind all symbolic links, like Write
+	Write []string `json:"write"`
+	// Links are the other names of Read and Write paths: a policy may name them
+	// through symbolic links that do not exist inside.
+	Links  map[string]string `json:"links"`
+	Limits Limits            `json:"limits"`
+	UID    int               `json:"uid"`     // the user's number inside
+	TmpDir string            `json:"tmp_dir"` // reduced mode: the only place for temporary files
 }
 
 // Events of a report.

@@ -83,3 +83,41 @@ func TestProgramOutsideTheSystem(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestLinksAreNoWayAroundAReadOnlyPart names a workspace by one name and the
+// protected part by another.
+func TestLinksAreNoWayAroundAReadOnlyPart(t *testing.T) {
+	r := newTestRunner(t)
+	requireFull(t, r)
+	base := folder(t)
+	write(t, base+"/ws/.git/config", "config")
+	write(t, base+"/bin/tool", "#!/bin/sh\necho tool\n")
+	if err := os.Chmod(base+"/bin/tool", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for link, target := range map[string]string{"ws-link": "ws", "tool-1": "tool-2", "tool-2": base + "/bin/tool"} {
+		if err := os.Symlink(target, filepath.Join(base, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range []Policy{
+		{Write: []string{base + "/ws-link"}, Read: []string{base + "/ws/.git"}},
+		{Write: []string{base + "/ws"}, Read: []string{base + "/ws-link/.git"}},
+		{Write: []string{base + "/ws", base + "/ws-link"}, Read: []string{base + "/ws-link/.git"}},
+	} {
+		c := sh("cd " + base + "; for f in ws ws-link; do [ -e $f ] || continue; echo x > $f/new || exit 1; for w in $f/.git/config $f/.git/new; do echo x > $w && exit 2; done; done; mv ws/.git ws/g && exit 3; exit 0")
+		if got := run(t, r, p, c); got.exit.Code != 0 {
+			t.Errorf("%+v: %+v", p, got)
+		}
+		if b, err := os.ReadFile(base + "/ws/.git/config"); err != nil || string(b) != "config" {
+			t.Errorf("%+v: config holds %q (%v)", p, b, err)
+		}
+		if _, err := os.Stat(base + "/ws/new"); err != nil {
+			t.Errorf("%+v: control: nothing was written: %v", p, err)
+		}
+		os.Remove(base + "/ws/new")
+	}
+	if got := run(t, r, Policy{}, Command{Path: base + "/tool-1"}); got.out != "tool\n" {
+		t.Errorf("program behind two links: %+v", got)
+	}
+}

@@ -66,7 +66,10 @@ func (r *runner) try(ctx context.Context) (ability, error) {
 }
 
 func (r *runner) tryStage(ctx context.Context, stage, program string) (facts, error) {
-	o := newOrder(Policy{}, Command{Path: program})
+	o, err := newOrder(Policy{}, Command{Path: program})
+	if err != nil {
+		return facts{}, err
+	}
 	o.Stage = stage
 	p, seen, err := r.launch(ctx, o, nil)
 	if err != nil {

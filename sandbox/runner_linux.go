@@ -41,12 +41,15 @@ func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error
 	if err != nil {
 		return nil, err
 	}
-	o := newOrder(p, c)
+	o, err := newOrder(p, c)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Path, err)
+	}
 	switch can.level {
 	case LevelFull:
 		o.Stage = stageFull
 	case LevelReduced:
-		if hole := protectedInside(p.Read, p.Write); hole != "" {
+		if hole := protectedInside(o.Read, o.Write); hole != "" {
 			return nil, refusal{fmt.Sprintf("%s must stay read-only inside a writable folder, and only namespaces can do that. %s", hole, can.full.fix)}
 		}
 		o.Stage = stageGuard
@@ -77,33 +80,69 @@ func (c Command) check() error {
 	return nil
 }
 
-func newOrder(p Policy, c Command) order {
+// newOrder resolves what the policy and the command name.
+func newOrder(p Policy, c Command) (order, error) {
 	o := order{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: p.Env, Files: len(c.Files),
-		Read: append([]string(nil), p.Read...), Write: p.Write,
-		Limits: p.Limits.filled(), UID: insideUID,
+		Limits: p.Limits.filled(), UID: insideUID, Links: map[string]string{},
 	}
 	if o.Env == nil {
 		o.Env = []string{}
 	}
-	// The program itself must be there, and no more of its folder.
-	if !covered(c.Path, p) {
-		o.Read = append(o.Read, c.Path)
+	resolve := func(paths []string) ([]string, error) {
+		var out []string
+		for _, path := range paths {
+			real, err := filepath.EvalSymlinks(path)
+			if err != nil {
+				return nil, err
+			}
+			if out = append(out, real); real != path {
+				o.Links[path] = real
+			}
+		}
+		return out, nil
 	}
-	return o
+	var err error
+	if o.Read, err = resolve(p.Read); err != nil {
+		return o, err
+	}
+	if o.Write, err = resolve(p.Write); err != nil {
+		return o, err
+	}
+	// The program itself must be there, and no more of its folder; so must
+	// every link on the way to it.
+	real, err := filepath.EvalSymlinks(c.Path)
+	if err != nil {
+		return o, err
+	}
+	if !o.shows(real) {
+		o.Read = append(o.Read, real)
+	}
+	const most = 40 // links in a row, as for the kernel
+	for path, n := c.Path, 0; path != real && n < most; n++ {
+		if !o.shows(path) {
+			o.Links[path] = real
+		}
+		target, err := os.Readlink(path)
+		if err != nil { // only a folder on the way is a link
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = filepath.Clean(target)
+	}
+	return o, nil
 }
 
-// covered reports whether the policy shows path already.
-func covered(path string, p Policy) bool {
-	if systemPath(path) {
-		return true
-	}
-	for _, tree := range systemTrees {
-		if within(path, tree) {
+// shows reports whether path exists inside without our doing.
+func (o order) shows(path string) bool {
+	for _, t := range systemTrees {
+		if within(path, t) {
 			return true
 		}
 	}
-	for _, trees := range [][]string{p.Read, p.Write} {
+	for _, trees := range [][]string{o.Read, o.Write} {
 		for _, t := range trees {
 			if within(path, t) {
 				return true

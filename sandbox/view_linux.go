@@ -37,7 +37,6 @@ type bind struct {
 	src, dst string
 	writable bool
 	device   bool
-	alias    bool // dst leads through a symbolic link; not needed where the link itself is seen
 }
 
 // A view is the whole picture.
@@ -82,18 +81,12 @@ func newView(o order) view {
 // policyBinds orders the policy's paths so that a deeper one is mounted over
 // the tree that holds it. A readable path below a writable tree gets every
 // folder between the two as a mount of its own: otherwise renaming such a
-// folder would carry the protected path away and free its name.
+// folder would carry the protected path away and free its name. The paths lead
+// through no symbolic links.
 func policyBinds(read, write []string) []bind {
 	at := map[string]bind{}
 	put := func(path string, writable bool) {
 		at[path] = bind{src: path, dst: path, writable: writable, device: within(path, "/dev")}
-		// A path that leads through a symbolic link must work under both names.
-		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-			at[real] = bind{src: real, dst: real, writable: writable, device: within(real, "/dev")}
-			b := at[path]
-			b.alias = true
-			at[path] = b
-		}
 	}
 	for _, p := range read {
 		if !systemPath(p) {
@@ -123,9 +116,6 @@ func policyBinds(read, write []string) []bind {
 		binds = append(binds, b)
 	}
 	sort.Slice(binds, func(i, j int) bool {
-		if binds[i].alias != binds[j].alias {
-			return binds[j].alias
-		}
 		a, b := binds[i].dst, binds[j].dst
 		if da, db := strings.Count(a, "/"), strings.Count(b, "/"); da != db {
 			return da < db

@@ -27,21 +27,31 @@ func TestPolicyBindsMountDeeperOverShallower(t *testing.T) {
 	}
 }
 
-func TestPolicyBindsShowBothNamesOfALink(t *testing.T) {
+func TestOrderResolvesLinks(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, base+"/real/file", "x")
-	if err := os.Symlink("real", base+"/link"); err != nil {
+	write(t, base+"/opt/bin/tool3", "x")
+	for link, target := range map[string]string{"link": "real", "tool": base + "/mid/tool", "mid": "opt/bin", "opt/bin/tool": "tool3"} {
+		if err := os.Symlink(target, filepath.Join(base, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := newOrder(Policy{Write: []string{base + "/link"}}, Command{Path: base + "/tool"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	want := []bind{
-		{src: base + "/real", dst: base + "/real", writable: true},
-		{src: base + "/link", dst: base + "/link", writable: true, alias: true},
+	want := order{
+		Path: base + "/tool", Env: []string{}, UID: insideUID, Limits: DefaultLimits(),
+		Read: []string{base + "/opt/bin/tool3"}, Write: []string{base + "/real"},
+		Links: map[string]string{
+			base + "/link": base + "/real", base + "/tool": base + "/opt/bin/tool3", base + "/mid/tool": base + "/opt/bin/tool3",
+			base + "/mid/tool3": base + "/opt/bin/tool3",
+		},
 	}
-	got := policyBinds(nil, []string{base + "/link"})
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(bind{})); d != "" {
+	if d := cmp.Diff(want, o); d != "" {
 		t.Error(d)
 	}
 }
