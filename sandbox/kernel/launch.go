@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"atoll/sandbox"
+)
+
+//go:embed driver/*.py
+var driver embed.FS
+
+// program puts the files of the driver together.
+func program() ([]byte, error) {
+	var out []byte
+	for _, name := range [...]string{"channel", "streams", "values", "libraries", "faults", "cells"} {
+		b, err := driver.ReadFile("driver/" + name + ".py")
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, b...), '\n')
+	}
+	return out, nil
+}
+
+// bootstrap reads the driver from descriptor 3. So there is no file of it that
+// the code could change, and the command line stays short.
+const bootstrap = `import os
+n=int.from_bytes(os.read(3,4),"big");b=b""
+while len(b)<n:b+=os.read(3,n-len(b))
+exec(compile(b,"<kernel>","exec"),{"__name__":"<kernel>"})`
+
+// common are the libraries that a failing import is told about.
+var common = [...]string{
+	"numpy", "pandas", "polars", "matplotlib", "seaborn", "scipy", "sklearn", "statsmodels", "openpyxl", "xlrd",
+	"pyarrow", "duckdb", "PIL", "tabulate", "pypdf", "bs4", "lxml", "requests", "sqlite3",
+}
+
+// settings is the first line to the driver.
+type settings struct {
+	Secret     string   `json:"secret"`
+	Site       string   `json:"site"`
+	MPL        string   `json:"mpl"`
+	MaxText    int64    `json:"maxText"`
+	MaxRepr    int      `json:"maxRepr"`
+	MaxFigures int      `json:"maxFigures"`
+	MaxPNG     int      `json:"maxPNG"`
+	MaxRows    int      `json:"maxRows"`
+	MaxCols    int      `json:"maxCols"`
+	MaxShown   int      `json:"maxShown"`
+	TableMIME  string   `json:"tableMIME"`
+	Common     []string `json:"common"`
+}
+
+// launch starts an interpreter and returns when it can run code.
+func launch(ctx context.Context, o Options) (*process, error) {
+	reqR, reqW, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start kernel: %w", err)
+	}
+	evtR, evtW, err := os.Pipe()
+	if err != nil {
+		reqR.Close()
+		reqW.Close()
+		return nil, fmt.Errorf("start kernel: %w", err)
+	}
+	secret := randomHex()
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	proc, err := o.Runner.Start(own, o.policy(), sandbox.Command{
+		Path:  o.Interpreter.Path,
+		Args:  []string{"-I", "-u", "-B", "-X", "utf8", "-c", bootstrap},
+		Dir:   o.Dir,
+		Files: []*os.File{reqR, evtW},
+	})
+	reqR.Close() // Start has done so; after a refusal it may not have
+	evtW.Close()
+	if err != nil {
+		cancel()
+		reqW.Close()
+		evtR.Close()
+		return nil, fmt.Errorf("start kernel: %w", err)
+	}
+	proc.Stdin().Close()
+	p := &process{
+		proc: proc, cancel: cancel, req: reqW,
+		begin: make(chan *run), ready: make(chan string, 1), gone: make(chan struct{}),
+	}
+	go p.pump(evtR, secret)
+	if err := p.hello(o, secret); err != nil {
+		p.kill()
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	timeout := time.NewTimer(30 * time.Second)
+	defer timeout.Stop()
+	select {
+	case <-p.ready:
+		return p, nil
+	case <-p.gone:
+		cancel()
+		reqW.Close()
+		return nil, fmt.Errorf("%w: %s", ErrStart, p.why())
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-timeout.C:
+		err = fmt.Errorf("%w: it said nothing for 30 seconds", ErrStart)
+	}
+	p.kill()
+	return nil, err
+}
+
+func (p *process) hello(o Options, secret string) error {
+	conf, err := json.Marshal(settings{
+		Secret: secret, Site: o.Interpreter.Site, MPL: o.Interpreter.Config,
+		MaxText: o.maxLog(), MaxRepr: maxRepr, MaxFigures: maxFigures, MaxPNG: maxPNG, MaxRows: maxRows, MaxCols: maxCols,
+		MaxShown: maxShown, TableMIME: TableMIME, Common: common[:],
+	})
+	if err != nil {
+		return err
+	}
+	source, err := program()
+	if err != nil {
+		return err
+	}
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(source)))
+	b = append(append(append(b, source...), conf...), '\n')
+	return p.send(b)
+}
+
+// send writes to the interpreter. A deadline keeps a dead one from blocking.
+func (p *process) send(b []byte) error {
+	p.req.SetWriteDeadline(time.Now().Add(10 * time.Second)) // not on every system; then none
+	if _, err := p.req.Write(b); err != nil {
+		return fmt.Errorf("write to the interpreter: %w", err)
+	}
+	return nil
+}
+
+func randomHex() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
