@@ -21,6 +21,7 @@ type collector struct {
 	all     []layout
 	n       int64 // values that are there
 	missing int64
+	naWords int64 // of the missing: words that may be names, "NA" or "None"
 	soft    int64 // words like "-" that may mean a missing value
 	words   []string
 	wordsN  bool // more words than are kept
@@ -93,6 +94,9 @@ func softNA(b []byte) bool {
 func (c *collector) add(b []byte, line int64) {
 	if pandasNA(b) {
 		c.missing++
+		if len(b) == 2 && b[0] == 'N' || len(b) == 4 && b[0] == 'N' && b[1] == 'o' {
+			c.naWords++
+		}
 		return
 	}
 	soft := softNA(b)

@@ -42,6 +42,9 @@ func (c *Card) resolve(cols []*collector) {
 			col.Type = String
 			col.Plain = k.n > 0 && k.digitish == k.n
 			c.mixed(col, k, most)
+			if k.naWords > 0 && k.naWords == k.missing {
+				c.problem("column %s: the word NA or None is read as missing; add keep_default_na=False if it is a value", shown(col.Name, 60))
+			}
 		}
 		if k.formulas > 0 {
 			c.warn("column %s has %s that a spreadsheet program would run as a formula, first %s%s; it is only data here",

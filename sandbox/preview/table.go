@@ -166,8 +166,9 @@ type tableReader struct {
 	first    int // rows before the data
 	cols     []*collector
 	rows     int64
-	read     int64 // rows of which the values were looked at
-	wide     int64 // rows with too many fields
+	read     int64  // rows of which the values were looked at
+	last     []byte // first field of the last of them
+	wide     int64  // rows with too many fields
 	narrow   int64
 	runaway  int64
 	wideAt   []int64
@@ -262,6 +263,9 @@ func appendLine(l []int64, n int64) []int64 {
 // values gives the fields of a row to the columns.
 func (t *tableReader) values(rec record, line int64) {
 	t.read++
+	if len(rec.fields) > 0 {
+		t.last = append(t.last[:0], rec.fields[0]...)
+	}
 	for i := range t.card.Columns {
 		var f []byte
 		if i < len(rec.fields) {
@@ -395,6 +399,12 @@ func (t *tableReader) finish() {
 	} else {
 		c.BadLines = append(lines, t.narrowAt...)
 		c.BadLines = c.BadLines[:min(len(c.BadLines), MaxBadLines)]
+	}
+	switch strings.ToLower(strings.Trim(clipBytes(t.last, 40), " :.*")) {
+	case "total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "insgesamt", "somme", "totale", "suma", "итого", "合计", "合計":
+		if t.read > 2 {
+			c.problem("the last row is a total (%s); leave it out of sums", shown(string(t.last), 40))
+		}
 	}
 	c.notes()
 }

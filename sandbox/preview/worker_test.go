@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 		case "preview-crash":
 			os.Exit(7)
 		case "preview-flood":
-			for range 4 * answerMax {
-				if _, err := os.Stdout.Write([]byte("x")); err != nil {
+			for range 64 {
+				if _, err := os.Stdout.Write(make([]byte, answerMax/16)); err != nil {
 					os.Exit(1)
 				}
 			}
