@@ -24,7 +24,6 @@ import (
 	"atoll/app/files"
 	"atoll/app/models"
 	"atoll/app/server"
-	"atoll/examples"
 	"atoll/llm"
 	"atoll/llm/catalog"
 	"atoll/llm/engine"
@@ -133,14 +132,14 @@ func build(o Options, store *storage.Store, blobs *blob.Store) (*host, error) {
 			}
 		},
 	})
-	samples, err := examples.Install(o.Home.Examples())
+	examples, err := samples(o.Home.Examples())
 	if err != nil {
 		slog.Warn("install examples", "error", err)
 	}
 	table := &api.Table{}
 	h.chats.Register(table)
 	h.models.Register(table)
-	doctor.Register(table, doctor.Status{Version: o.Version, Home: o.Home, Runner: runner, Models: h.models, Python: python, Examples: samples})
+	doctor.Register(table, doctor.Status{Version: o.Version, Home: o.Home, Runner: runner, Models: h.models, Python: python, Examples: examples})
 	api.Add(table, "app.leave", "ends the host if nothing runs in it", func(context.Context, api.Empty) (api.Empty, error) {
 		if h.chats.Busy() > 0 {
 			return api.Empty{}, chats.ErrBusy

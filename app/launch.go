@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"atoll/app/chats"
+	"atoll/app/config"
 	"atoll/app/server"
 	"atoll/llm/engine"
 	"atoll/sandbox"
@@ -49,4 +52,11 @@ func keep(s *chats.Service) server.Keep {
 	return func(ctx context.Context, chat, name string, r io.Reader) (any, error) {
 		return s.Keep(ctx, chat, name, r)
 	}
+}
+
+// TryEngine starts a model worker in the sandbox and lets it load the
+// libraries; it returns what computes.
+func TryEngine(_ context.Context, _ sandbox.Runner, _ string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(config.EngineDir(), "VERSION"))
+	return strings.TrimSpace(string(b)), err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -128,7 +129,7 @@ func (s *Service) give(c *chat) {
 }
 
 // session returns the kernel of c, which is held by its lock.
-func (s *Service) session(ctx context.Context, c *chat) (*kernel.Python, error) {
+func (s *Service) session(ctx context.Context, id string, c *chat) (*kernel.Python, error) {
 	if c.k != nil {
 		return c.k, nil
 	}
@@ -141,7 +142,7 @@ func (s *Service) session(ctx context.Context, c *chat) (*kernel.Python, error) 
 		Interpreter: kernel.Interpreter{Path: py.Path, Read: py.Prefixes, Site: env.Site, Config: env.Config},
 		Dir:         c.ws.Work(),
 		Read:        []string{c.ws.Files()},
-		LogDir:      c.ws.Logs(),
+		LogDir:      filepath.Join(s.Home.Chat(id), "logs"),
 		Timeout:     timeout,
 	})
 	if err != nil {
@@ -161,8 +162,11 @@ func (s *Service) Forget(id string) error {
 	delete(s.chats, id)
 	s.mu.Unlock()
 	var err error
-	if c != nil && c.k != nil {
-		err = c.k.Close()
+	if c != nil {
+		if c.k != nil {
+			err = c.k.Close()
+		}
+		err = errors.Join(err, c.ws.Close())
 	}
 	if id == "" {
 		return err
@@ -179,6 +183,7 @@ func (s *Service) Close() error {
 		if c.k != nil {
 			errs = append(errs, c.k.Close())
 		}
+		errs = append(errs, c.ws.Close())
 	}
 	s.chats = map[string]*chat{}
 	return errors.Join(errs...)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"atoll/sandbox/kernel"
+	"atoll/sandbox/workspace"
 	"atoll/storage"
 )
 
@@ -30,7 +31,7 @@ func (s *Service) Run(ctx context.Context, id string, call storage.Call, out fun
 	defer s.give(c)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k, err := s.session(ctx, c)
+	k, err := s.session(ctx, id, c)
 	if err != nil {
 		return storage.Result{}, err
 	}
@@ -40,7 +41,11 @@ func (s *Service) Run(ctx context.Context, id string, call storage.Call, out fun
 		notes = append(notes, err.Error())
 	}
 	for _, f := range changed {
-		notes = append(notes, f.String())
+		if f.Gone {
+			notes = append(notes, f.Name+" is not where it was; the content from before is used.")
+		} else {
+			notes = append(notes, f.Name+" has changed since it was attached; the new content is used.")
+		}
 	}
 	before, err := c.ws.Snapshot()
 	if err != nil {
@@ -167,14 +172,14 @@ func (c *collector) end() ([]storage.Output, error) {
 // keepFiles copies what the run made into the store, so that a later run which
 // writes the same name does not change the past. The second result is a
 // sentence about what could not be kept.
-func (s *Service) keepFiles(c *chat, before snapshot) ([]storage.File, string) {
-	changed, note, err := c.ws.Changed(before)
+func (s *Service) keepFiles(c *chat, before workspace.Snapshot) ([]storage.File, string) {
+	changed, err := c.ws.Changed(before)
 	if err != nil {
 		return nil, err.Error()
 	}
 	var out []storage.File
-	notes := []string{note}
-	for _, f := range changed {
+	notes := []string{changed.Note}
+	for _, f := range changed.Files {
 		file := storage.File{Name: f.Name, Size: f.Size, MIME: mime.TypeByExtension(filepath.Ext(f.Name))}
 		if f.Size > maxKeep {
 			notes = append(notes, fmt.Sprintf("%s is large and stays in the chat's folder only.", f.Name))

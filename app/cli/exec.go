@@ -118,6 +118,7 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, ws.Close()) }()
 	paths, err := absolute(s.files)
 	if err != nil {
 		return 0, err
@@ -185,9 +186,9 @@ func (p Program) pass(proc sandbox.Process, quiet bool) sandbox.Exit {
 	return proc.Wait()
 }
 
-func copyOut(ws *workspace.Workspace, before workspace.State, dir string) error {
-	files, _, err := ws.Changed(before)
-	if err != nil || len(files) == 0 {
+func copyOut(ws *workspace.Workspace, before workspace.Snapshot, dir string) error {
+	made, err := ws.Changed(before)
+	if err != nil || len(made.Files) == 0 {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -199,7 +200,7 @@ func copyOut(ws *workspace.Workspace, before workspace.State, dir string) error 
 	}
 	defer root.Close()
 	var errs []error
-	for _, f := range files {
+	for _, f := range made.Files {
 		errs = append(errs, copyOne(ws, root, f.Name))
 	}
 	return errors.Join(errs...)

@@ -19,15 +19,11 @@ it. The address holds a key; whoever opens it once is let in.`,
 		Example: "  atoll serve\n  atoll serve --listen 127.0.0.1:8080",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			page, err := frontend.Page()
-			if err != nil {
-				return err
-			}
 			host, err := p.connect(c.Context())
 			if err != nil {
 				return err
 			}
-			l, err := web.Listen(listen, web.Page(page, host))
+			l, err := web.Listen(listen, web.Page(frontend.Dist(), host))
 			if err != nil {
 				return usageError{err}
 			}

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 
+	"atoll/app/client"
 	"atoll/app/config"
 	"atoll/app/fault"
 )
@@ -29,13 +27,12 @@ func openWindow(p Program) error {
 	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return fault.New("window.display", "There is no display to open a window on", "Use the page in a browser instead: atoll serve.")
 	}
-	cmd := exec.Command(window)
-	cmd.Stdout, cmd.Stderr = p.Out, p.Err
-	var ended *exec.ExitError
-	if err := cmd.Run(); errors.As(err, &ended) {
-		return exitStatus(ended.ExitCode())
-	} else if err != nil {
-		return fmt.Errorf("open the window: %w", err)
+	code, err := client.Window(window, p.Out, p.Err)
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return exitStatus(code)
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package client
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,4 +59,18 @@ func spawn(home config.Home) (<-chan struct{}, error) {
 		close(exited)
 	}()
 	return exited, nil
+}
+
+// Window runs the window program until it ends and returns its exit status.
+func Window(program string, out, errs io.Writer) (int, error) {
+	cmd := exec.Command(program)
+	cmd.Stdout, cmd.Stderr = out, errs
+	err := cmd.Run()
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ended.ExitCode(), nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("open the window: %w", err)
+	}
+	return 0, nil
 }
