@@ -135,6 +135,17 @@ func (g *growth) measure() (int64, error) {
 	return sum, nil
 }
 
+// charge is what one file costs: its blocks, shared among its names, and for
+// an empty one still a block, since the number of files is limited too.
+func charge(st *unix.Stat_t) int64 {
+	const block = 4096
+	bytes := max(st.Blocks*512, block)
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR && st.Nlink > 1 {
+		bytes /= int64(st.Nlink)
+	}
+	return bytes
+}
+
 // diskUsage walks by descriptors, so that neither links nor long paths lead it
 // astray while the program changes the tree under it. What vanishes meanwhile
 // counts nothing.
@@ -143,7 +154,7 @@ func diskUsage(at int, name string, depth int) (int64, error) {
 	if unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		return 0, nil
 	}
-	sum := st.Blocks * 512
+	sum := charge(&st)
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return sum, nil
 	}

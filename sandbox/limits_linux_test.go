@@ -22,7 +22,7 @@ const (
 	forkStorm   = "import os,time\nn=0\ntry:\n  for i in range(400):\n    if os.fork()==0: time.sleep(30); os._exit(0)\n    n+=1\nexcept OSError: pass\ntime.sleep(20)\nprint('survived',n)"
 	threadStorm = "import threading,time,os\ntry:\n  for i in range(400): threading.Thread(target=time.sleep,args=(30,),daemon=True).start()\nexcept RuntimeError: pass\ntime.sleep(20)\nprint('survived', flush=True); os._exit(0)"
 	manyFiles   = "import time\nfor i in range(100):\n  f=open('big%d'%i,'wb'); f.write(b'x'*(4<<20)); f.close(); time.sleep(.02)\nprint('survived')"
-	smallFiles  = "import time\nfor i in range(30000): open('s%d'%i,'w').write('x')\ntime.sleep(3)\nprint('survived')"
+	emptyFiles  = "import time\nfor i in range(30000): open('s%d'%i,'w').close()\ntime.sleep(3)\nprint('survived')"
 	closedDir   = "import os,time\nos.mkdir('d')\nf=open('d/x','wb'); os.chmod('d',0)\nfor i in range(100): f.write(b'x'*(4<<20)); f.flush(); time.sleep(.02)\nprint('survived')"
 	unlistable  = "import os,time\nos.mkdir('d',0o300)\nf=open('d/x','wb')\nfor i in range(100): f.write(b'x'*(4<<20)); f.flush(); time.sleep(.02)\nprint('survived')"
 	deepDirs    = "import os,time\nfor i in range(300): os.mkdir('d'); os.chdir('d')\ntime.sleep(5)\nprint('survived')"
@@ -51,7 +51,7 @@ func TestLimits(t *testing.T) {
 		{name: "fork storm", script: forkStorm, limits: Limits{Procs: 64}, cause: TooMany, detail: "the limit is 64"},
 		{name: "thread storm", script: threadStorm, limits: Limits{Procs: 64}, cause: TooMany, slow: true},
 		{name: "many files", script: manyFiles, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, detail: "the limit is 16 MiB"},
-		{name: "small files", script: smallFiles, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, slow: true},
+		{name: "empty files", script: emptyFiles, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, slow: true},
 		{name: "folder closed to its owner", script: closedDir, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, slow: true},
 		{name: "folder that cannot be listed", script: unlistable, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, slow: true},
 		{name: "deep folders", script: deepDirs, limits: Limits{Disk: 16 << 20}, cause: OutOfDisk, detail: "nested", slow: true},
@@ -137,5 +137,46 @@ func TestFileLimitSaysSo(t *testing.T) {
 		if e.Cause != Exited || !strings.Contains(e.Detail, "8 MiB") {
 			t.Errorf("%s: %+v", level, e)
 		}
+	}
+}
+
+// TestDiskFloor fills a small disk with a file that no folder shows.
+func TestDiskFloor(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED: the floor of free space; only root can make a small disk")
+	}
+	r := newTestRunner(t)
+	requireFull(t, r)
+	dir := folder(t)
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {
+		t.Skipf("NOT TESTED: the floor of free space; no small disk: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	script := "import os,time\nf=open('x','wb'); os.unlink('x')\nfor i in range(SIZE): f.write(b'x'*(1<<20)); f.flush()\ntime.sleep(.5)\nprint('survived')"
+	c := Command{Path: python, Dir: dir}
+	for size, want := range map[string]Cause{"20": Exited, "60": OutOfDisk} {
+		c.Args = []string{"-c", strings.ReplaceAll(script, "SIZE", size)}
+		if got := run(t, r, Policy{Write: []string{dir}}, c); got.exit.Cause != want || want == OutOfDisk && !strings.Contains(got.exit.Detail, "nearly full") {
+			t.Errorf("%s MiB of 64: %+v, want %q", size, got, want)
+		}
+	}
+}
+
+func TestLinkedFilesCountOnce(t *testing.T) {
+	dir := folder(t)
+	if err := os.WriteFile(dir+"/a", make([]byte, 1<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	one, err := diskUsage(unix.AT_FDCWD, dir, 0)
+	if err != nil || one < 1<<20 {
+		t.Fatalf("%d, %v", one, err)
+	}
+	for _, name := range []string{"/b", "/c"} {
+		if err := os.Link(dir+"/a", dir+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if three, err := diskUsage(unix.AT_FDCWD, dir, 0); err != nil || three > one+1024 {
+		t.Errorf("three names count %d, one %d (%v)", three, one, err)
 	}
 }

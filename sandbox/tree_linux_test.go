@@ -129,6 +129,25 @@ func TestDeadlineKills(t *testing.T) {
 	}
 }
 
+// TestHelperKilled is what happens when the system ends the helper for want of
+// memory.
+func TestHelperKilled(t *testing.T) {
+	r := newTestRunner(t)
+	requireFull(t, r)
+	m := mark(t)
+	proc := start(t, r, Policy{}, sh("echo; sleep "+m))
+	awaitLine(t, proc)
+	if err := proc.(*process).cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if e := proc.Wait(); e.Cause != Failed || e.Detail == "" {
+		t.Errorf("%+v", e)
+	}
+	if n := running(t, m); n != 0 {
+		t.Errorf("%d processes survived", n)
+	}
+}
+
 // hostArg makes the test binary a host that starts a sandbox and waits.
 const hostArg = "sandbox-host"
 
