@@ -96,6 +96,7 @@ const (
 	RepairNone    Repair = ""
 	RepairWarn    Repair = "warn"    // rows with too many fields are left out with a warning
 	RepairLines   Repair = "lines"   // BadLines are left out
+	RepairExtra   Repair = "extra"   // empty fields at the end of some rows are left out
 	RepairNoQuote Repair = "noquote" // quotes are read as ordinary characters
 )
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"io"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -16,27 +15,6 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 )
-
-// A source is the file under examination.
-type source struct {
-	r    io.ReaderAt
-	size int64
-}
-
-// at reads up to n bytes at off; less at the end of the file.
-func (s source) at(off, n int64) ([]byte, error) {
-	return s.into(make([]byte, max(0, min(n, s.size-off))), off)
-}
-
-// into fills b from off; less at the end of the file.
-func (s source) into(b []byte, off int64) ([]byte, error) {
-	b = b[:max(0, min(int64(len(b)), s.size-off))]
-	m, err := s.r.ReadAt(b, off)
-	if err == io.EOF || m == len(b) {
-		err = nil
-	}
-	return b[:m], err
-}
 
 // A charset is an encoding that was found.
 type charset struct {

@@ -93,6 +93,12 @@ func (c Card) loadTable(typed bool) string {
 	switch c.Repair {
 	case RepairNoQuote:
 		arg("quoting=3")
+	case RepairExtra:
+		// With usecols, pandas does not mind rows that are too long.
+		if !c.Implicit {
+			arg("index_col=False")
+		}
+		arg("usecols=range(%d)", c.ColumnCount)
 	case RepairWarn:
 		arg(`on_bad_lines="warn"`)
 	}

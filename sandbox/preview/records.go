@@ -117,10 +117,11 @@ func (r *records) shape() (rec record, ok bool) {
 	if r.quote != 0 && bytes.IndexByte(line, r.quote) >= 0 || bytes.IndexByte(line, '\r') >= 0 {
 		return r.next()
 	}
-	rec = record{line: r.line, lines: 1, n: 1, blank: len(line) == 0}
+	rec = record{line: r.line, lines: 1, n: 1}
 	if r.delim != 0 {
 		rec.n += bytes.Count(line, []byte{r.delim})
 	}
+	rec.blank = rec.n == 1 && blankLine(line)
 	r.pos += i + 1
 	r.line++
 	return rec, true
@@ -189,13 +190,13 @@ func (r *records) parse(b []byte) (rec record, used int, whole bool) {
 		}
 		if i == len(b) {
 			rec.fields = r.fields
-			rec.blank = i == 0
+			rec.blank = rec.n == 1 && blankLine(b)
 			return rec, i, false
 		}
 		switch c := b[i]; {
 		case c == '\n' || c == '\r':
 			rec.fields = r.fields
-			rec.blank = i == 0
+			rec.blank = rec.n == 1 && blankLine(b[:i])
 			i++
 			if c == '\r' {
 				if i == len(b) {
@@ -245,6 +246,16 @@ func (r *records) rows(b []byte) bool {
 		b = b[used:]
 	}
 	return alone > 0
+}
+
+// blankLine says whether pandas skips the line.
+func blankLine(b []byte) bool {
+	for _, c := range b {
+		if c != ' ' && c != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 func countLines(b []byte) int {

@@ -186,6 +186,11 @@ func (c *Card) resolveDate(col *Column, k *collector, fit []candidate, first byt
 			c.problem("column %s: dates like %s can be day first or month first; taken as %s, but the file does not prove it", shown(col.Name, 60), shown(k.examples[0], 30), read)
 		}
 	}
+	if best.min.Year() < 1678 || best.max.Year() > 2261 {
+		col.Type = String
+		c.problem("column %s: dates from %s to %s do not fit pandas' datetime, so it stays text", shown(col.Name, 60), best.min.Format("2006-01-02"), best.max.Format("2006-01-02"))
+		return
+	}
 	col.Type, col.Format = Date, best.python
 	out := "2006-01-02"
 	if best.time {
