@@ -136,7 +136,7 @@ func TestPartFileModel(t *testing.T) {
 		p := open()
 		for !p.complete() {
 			left := data[p.offset:]
-			n := rapid.IntRange(1, len(left)).Draw(t, "n")
+			n := rapid.IntRange((len(left)+7)/8, len(left)).Draw(t, "n")
 			switch rapid.SampledFrom([]string{"write", "write", "write", "restart", "wrong", "other source"}).Draw(t, "what") {
 			case "write":
 				if _, err := p.Write(left[:n]); err != nil && !errors.Is(err, ErrWrongBytes) {

@@ -27,47 +27,47 @@ func TestHTTPTorture(t *testing.T) {
 	rows := []struct {
 		name   string
 		parts  int
-		odd    func(s *server, n int, w http.ResponseWriter, r *http.Request) bool
+		odd    oddity
 		err    string   // part of the error; "": the file arrives
 		asked  []string // requests; nil: not looked at
 		resent int64    // most bytes sent more than the file has
 	}{
 		{name: "well-behaved", parts: 1, asked: []string{""}},
 		{name: "cut three times", parts: 1, asked: []string{"", `bytes=300000- "one"`, `bytes=600000- "one"`, `bytes=900000- "one"`},
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				if n <= 3 {
-					s.cut(300000, w, r)
+					a.cut(300000, w, r)
 				}
 				return false
 			}},
-		{name: "range ignored", parts: 1, resent: mib, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		{name: "range ignored", parts: 1, resent: mib, odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n == 1 {
-				s.cut(400000, w, r)
+				a.cut(400000, w, r)
 			}
 			r.Header.Del("Range")
 			return false
 		}},
-		{name: "range ignored, parts are kept", parts: 4, resent: mib, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		{name: "range ignored, parts are kept", parts: 4, resent: mib, odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n == 1 {
-				s.cut(700000, w, r)
+				a.cut(700000, w, r)
 			}
 			r.Header.Del("Range")
 			return false
 		}},
-		{name: "206 that starts at 0", parts: 1, resent: mib, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		{name: "206 that starts at 0", parts: 1, resent: mib, odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n == 1 {
-				s.cut(400000, w, r)
+				a.cut(400000, w, r)
 			}
-			w.Header().Set("ETag", s.etag)
+			w.Header().Set("ETag", a.etag)
 			w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", mib-1, mib))
 			w.WriteHeader(http.StatusPartialContent)
 			_, _ = w.Write(data)
 			return true
 		}},
 		{name: "206 with another range", parts: 1, err: `the server sent the range "bytes 77-`,
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				if n == 1 {
-					s.cut(400000, w, r)
+					a.cut(400000, w, r)
 				}
 				w.Header().Set("Content-Range", fmt.Sprintf("bytes 77-%d/%d", mib-1, mib))
 				w.WriteHeader(http.StatusPartialContent)
@@ -75,53 +75,53 @@ func TestHTTPTorture(t *testing.T) {
 				return true
 			}},
 		{name: "206 without a range", parts: 1, err: `the server sent the range ""`,
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				if n == 1 {
-					s.cut(400000, w, r)
+					a.cut(400000, w, r)
 				}
 				w.WriteHeader(http.StatusPartialContent)
 				_, _ = w.Write(data[400000:])
 				return true
 			}},
 		{name: "file changed while it was fetched", parts: 1, resent: 400000,
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
-				s.data, s.etag = data, `"two"`
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
+				a.data, a.etag = data, `"two"`
 				if n == 1 {
-					s.data, s.etag = other, `"one"`
-					s.cut(400000, w, r)
+					a.data, a.etag = other, `"one"`
+					a.cut(400000, w, r)
 				}
 				return false
 			}},
 		{name: "206 of a changed file in spite of If-Range", parts: 1, resent: mib,
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
-				s.data, s.etag = data, `"two"`
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
+				a.data, a.etag = data, `"two"`
 				if n == 1 {
-					s.data, s.etag = other, `"one"`
-					s.cut(400000, w, r)
+					a.data, a.etag = other, `"one"`
+					a.cut(400000, w, r)
 				}
 				r.Header.Del("If-Range")
 				return false
 			}},
 		{name: "no ETag, so nothing is continued within a part", parts: 1, asked: []string{"", ""}, resent: 400000,
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
-				s.etag = ""
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
+				a.etag = ""
 				if n == 1 {
-					s.cut(400000, w, r)
+					a.cut(400000, w, r)
 				}
 				return false
 			}},
 		{name: "no ETag, but parts are continued", parts: 4, asked: []string{"", "bytes=262144-"}, resent: 400000 - 262144,
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
-				s.etag = ""
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
+				a.etag = ""
 				if n == 1 {
-					s.cut(400000, w, r)
+					a.cut(400000, w, r)
 				}
 				return false
 			}},
-		{name: "416 once", parts: 1, resent: 400000, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		{name: "416 once", parts: 1, resent: 400000, odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 			switch n {
 			case 1:
-				s.cut(400000, w, r)
+				a.cut(400000, w, r)
 			case 2:
 				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 				return true
@@ -129,13 +129,13 @@ func TestHTTPTorture(t *testing.T) {
 			return false
 		}},
 		{name: "web page", parts: 1, err: "got a web page instead of the model", asked: []string{""},
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				w.Header().Set("Content-Type", "text/html; charset=utf-8")
 				_, _ = w.Write(page)
 				return true
 			}},
 		{name: "log-in page by redirect", parts: 1, err: "got a web page instead of the model",
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path == "/login" {
 					w.Header().Set("Content-Type", "text/html")
 					_, _ = w.Write(page)
@@ -144,7 +144,7 @@ func TestHTTPTorture(t *testing.T) {
 				}
 				return true
 			}},
-		{name: "good redirect", parts: 1, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		{name: "good redirect", parts: 1, odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path != "/cdn" {
 				http.Redirect(w, r, "/cdn", http.StatusFound)
 				return true
@@ -152,34 +152,34 @@ func TestHTTPTorture(t *testing.T) {
 			return false
 		}},
 		{name: "not a model", parts: 1, err: "does not begin like a model file",
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				w.Header().Set("Content-Length", fmt.Sprint(mib))
 				_, _ = w.Write(make([]byte, mib))
 				return true
 			}},
 		{name: "404", parts: 1, err: "404 Not Found", asked: []string{""},
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				w.WriteHeader(http.StatusNotFound)
 				return true
 			}},
-		{name: "500 and 429, then well", parts: 1, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		{name: "500 and 429, then well", parts: 1, odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n <= 2 {
 				w.WriteHeader([]int{0, 500, 429}[n])
 			}
 			return n <= 2
 		}},
 		{name: "500 for ever", parts: 1, err: "gave up after 5 tries: the server answered 500",
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				w.WriteHeader(500)
 				return true
 			}},
 		{name: "another size", parts: 1, err: "the server's file has 99 bytes, the catalog's 1048576",
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
-				s.data = data[:99]
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
+				a.data = data[:99]
 				return false
 			}},
 		{name: "more bytes than the file has", parts: 1, resent: mib,
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				_, _ = w.Write(data[:1000])
 				_ = http.NewResponseController(w).Flush() // chunked: no length is told
 				_, _ = w.Write(data[1000:])
@@ -187,18 +187,18 @@ func TestHTTPTorture(t *testing.T) {
 				return true
 			}},
 		{name: "wrong bytes", parts: 1, err: "m from host1 has SHA-256 " + sum(other) + ", expected " + sum(data) + "; it was deleted, run again to fetch it",
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
-				s.data = other
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
+				a.data = other
 				return false
 			}},
 		{name: "wrong bytes in part 3", parts: 4, err: "part 3 of m from host1 has SHA-256 ", asked: []string{""},
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
-				s.data = append(append([]byte(nil), data[:700000]...), other[700000:]...)
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
+				a.data = append(append([]byte(nil), data[:700000]...), other[700000:]...)
 				return false
 			}},
-		{name: "stalls, then goes on", parts: 1, odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+		{name: "stalls, then goes on", parts: 1, odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n == 1 {
-				w.Header().Set("ETag", s.etag)
+				w.Header().Set("ETag", a.etag)
 				w.Header().Set("Content-Length", fmt.Sprint(mib))
 				_, _ = w.Write(data[:500000])
 				_ = http.NewResponseController(w).Flush()
@@ -207,7 +207,7 @@ func TestHTTPTorture(t *testing.T) {
 			return n == 1
 		}},
 		{name: "never answers", parts: 1, err: "nothing arrived for too long",
-			odd: func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+			odd: func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 				<-r.Context().Done()
 				return true
 			}},
@@ -227,7 +227,7 @@ func TestHTTPTorture(t *testing.T) {
 					t.Fatal(err)
 				}
 				wantFile(t, dir, e, data)
-				if more := s.sent - mib; more > row.resent && row.name != "stalls, then goes on" && row.name != "500 and 429, then well" && row.name != "good redirect" {
+				if more := s.sent() - mib; more > row.resent && row.name != "stalls, then goes on" && row.name != "500 and 429, then well" && row.name != "good redirect" {
 					t.Errorf("%d bytes more than needed were sent, at most %d are due", more, row.resent)
 				}
 			} else {
@@ -271,11 +271,11 @@ func TestNextSourceContinues(t *testing.T) {
 func TestCancelKeepsWhatArrived(t *testing.T) {
 	data := pseudo(1, 4*mib)
 	arrived := make(chan struct{})
-	s := serve(t, data, func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+	s := serve(t, data, func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 		if n > 1 {
 			return false
 		}
-		w.Header().Set("ETag", s.etag)
+		w.Header().Set("ETag", a.etag)
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 		_, _ = w.Write(data[:3*mib])
 		_ = http.NewResponseController(w).Flush()
@@ -382,11 +382,11 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 	data := pseudo(1, 8*mib)
 	const first = 5 * mib // in part 3
-	s := serve(t, data, func(s *server, n int, w http.ResponseWriter, r *http.Request) bool {
+	s := serve(t, data, func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool {
 		if n > 1 {
 			return false
 		}
-		w.Header().Set("ETag", s.etag)
+		w.Header().Set("ETag", a.etag)
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 		_, _ = w.Write(data[:first])
 		_ = http.NewResponseController(w).Flush()
@@ -413,7 +413,7 @@ func TestResumeAfterKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFile(t, dir, e, data)
-	if most := int64(len(data)) * 102 / 100; s.sent > most {
-		t.Errorf("the server sent %d bytes, at most %d are due", s.sent, most)
+	if most := int64(len(data)) * 102 / 100; s.sent() > most {
+		t.Errorf("the server sent %d bytes, at most %d are due", s.sent(), most)
 	}
 }

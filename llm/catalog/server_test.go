@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -51,42 +52,58 @@ func from(e Entry, servers ...*server) Entry {
 // (n counts from 1) and returns true.
 type server struct {
 	*httptest.Server
-	data []byte
-	etag string
-	odd  func(n int, w http.ResponseWriter, r *http.Request) bool
 
-	mu       sync.Mutex
-	requests []string // Range and If-Range of each request
-	sent     int64    // bytes of bodies
+	mu       sync.Mutex // guards what follows
+	requests []string   // Range and If-Range of each request
+	bytes    int64      // sent in bodies
 }
 
-func serve(t *testing.T, data []byte, odd func(s *server, n int, w http.ResponseWriter, r *http.Request) bool) *server {
-	s := &server{data: data, etag: `"one"`}
+// answer is what one request would get; odd may change it.
+type answer struct {
+	data []byte
+	etag string
+}
+
+type oddity func(a *answer, n int, w http.ResponseWriter, r *http.Request) bool
+
+func serve(t *testing.T, data []byte, odd oddity) *server {
+	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, strings.TrimSpace(r.Header.Get("Range")+" "+r.Header.Get("If-Range")))
 		n := len(s.requests)
 		s.mu.Unlock()
 		w = &counted{w, s}
-		if odd != nil && odd(s, n, w, r) {
-			return
+		a := &answer{data: data, etag: `"one"`}
+		if odd == nil || !odd(a, n, w, r) {
+			a.proper(w, r)
 		}
-		s.proper(w, r)
 	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *server) proper(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("ETag", s.etag)
+func (a *answer) proper(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("ETag", a.etag)
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(string(s.data)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.data))
+}
+
+// cut answers properly but ends the connection after n bytes.
+func (a *answer) cut(n int, w http.ResponseWriter, r *http.Request) {
+	a.proper(&cutting{ResponseWriter: w, left: n}, r)
 }
 
 func (s *server) asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.requests...)
+}
+
+func (s *server) sent() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
 }
 
 type counted struct {
@@ -97,17 +114,12 @@ type counted struct {
 func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(b)
 	c.s.mu.Lock()
-	c.s.sent += int64(n)
+	c.s.bytes += int64(n)
 	c.s.mu.Unlock()
 	return n, err
 }
 
 func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
-
-// cut answers properly but ends the connection after n bytes.
-func (s *server) cut(n int, w http.ResponseWriter, r *http.Request) {
-	s.proper(&cutting{ResponseWriter: w, left: n}, r)
-}
 
 type cutting struct {
 	http.ResponseWriter
