@@ -8,6 +8,7 @@ import (
 
 func keyHint(c clue) string {
 	if !c.is("KeyError") && !(c.is("ValueError") && c.says("Usecols do not match", "not in list", "do not match columns")) &&
+		!c.says("not found in FROM clause") && // DuckDB
 		!strings.HasSuffix(c.Name, "ColumnNotFoundError") {
 		return ""
 	}

@@ -34,6 +34,7 @@ func TestHint(t *testing.T) {
 			want: []string{"Keys of d: ['name', 'age']", "Did you mean 'name'?"}},
 		{name: "drop", x: Exception{Name: "KeyError", Message: `"['total'] not found in axis"`, Line: 1}, code: "df.drop('total')", facts: both, want: []string{"columns=[...]"}},
 		{name: "usecols", x: Exception{Name: "ValueError", Message: "Usecols do not match columns, columns expected but not found: ['Total']", Line: 1}, code: "df = 1", facts: both, want: []string{"'total'?"}},
+		{name: "DuckDB", x: Exception{Name: "BinderException", Message: `Binder Error: Referenced column "Totals" not found in FROM clause!`, Line: 1}, code: "duckdb.sql('select Totals from df')", facts: both, want: []string{"Did you mean 'total'?"}},
 		{name: "attribute that is a column", x: Exception{Name: "AttributeError", Message: "'DataFrame' object has no attribute 'Total'", Line: 1}, code: "df.Total.sum()", facts: both, want: []string{"Did you mean df['total']?"}},
 		{name: "removed method", x: Exception{Name: "AttributeError", Message: "'DataFrame' object has no attribute 'append'", Line: 1}, code: "df.append(x)", facts: both, want: []string{"pd.concat"}},
 		{name: "attribute of an object", x: Exception{Name: "AttributeError", Message: "'str' object has no attribute 'uper'"}, facts: facts{Name: "uper", Attrs: []string{"upper", "lower"}}, want: []string{"Did you mean .upper?"}},

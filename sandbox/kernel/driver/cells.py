@@ -91,6 +91,8 @@ def repair():
     sys.setprofile(None)
     sys.modules['__main__'] = main
     warnings.showwarning = show_warning
+    threading.excepthook = show_thread_fault
+    sys.breakpointhook = lambda *a, **k: err.write('breakpoint() is passed over: nobody can type here.\n')
     signal.signal(signal.SIGINT, _interrupt)
     if hasattr(signal, 'SIGALRM'):
         signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm of a former cell would end the kernel

@@ -18,12 +18,13 @@ def frames_of(e):
 
 
 def library(filename):
-    for part in ('site-packages', 'dist-packages', os.path.basename(CONF.get('site') or '') or 'site-packages'):
-        head, sep, rest = filename.rpartition(os.sep + part + os.sep)
+    if filename.startswith('<'):
+        return filename.strip('<>').replace('frozen ', '')
+    site = CONF.get('site') or ''
+    for root in (site, 'site-packages', 'dist-packages', os.path.dirname(os.__file__)):
+        before, sep, rest = filename.rpartition(root + os.sep) if root else ('', '', '')
         if sep:
             return rest.split(os.sep)[0].replace('.py', '')
-    if filename.startswith('<frozen '):
-        return filename[8:-1]
     return os.path.basename(filename).replace('.py', '')
 
 
@@ -59,7 +60,7 @@ def stack_lines(found):
 def only(e):
     import traceback
     try:
-        return clip(''.join(traceback.format_exception_only(type(e), e)).rstrip('\n'), 3000)
+        return clip(''.join(traceback.format_exception_only(type(e), e)).rstrip('\n'), 1500)
     except Exception:
         return type(e).__name__
 
@@ -190,12 +191,18 @@ def clean(v):
     return v
 
 
+def show_thread_fault(args):
+    """threading.excepthook: a thread's fault, as short as one of a cell."""
+    if args.exc_type is not SystemExit and args.exc_value is not None:
+        err.write('In thread %s:\n%s\n' % (getattr(args.thread, 'name', '?'), clip(trace(args.exc_value), 4000)))
+
+
 _warned = set()
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None):
     """Once for each text, in one short line."""
-    text = clip(' '.join(str(message).split()), 240)
+    text = clip(' '.join(str(message).split()), 180)
     if (category, text) in _warned or 'is multi-threaded, use of fork' in text:
         return  # the second thread is the kernel's own, and fork is made safe for it
     if len(_warned) < 1000:

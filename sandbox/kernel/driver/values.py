@@ -142,7 +142,7 @@ def show_value(v):
         t = table(v)
         if t is not None:
             data[CONF['tableMIME']] = _dumps(t, ensure_ascii=False)
-        elif not isinstance(v, type) and hasattr(v, '_repr_png_'):
+        elif hasattr(type(v), '_repr_png_'):
             png = v._repr_png_()
             if isinstance(png, bytes):
                 send_png(png, text)
