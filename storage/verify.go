@@ -208,8 +208,9 @@ func (v *verifier) readFree() error {
 	return nil
 }
 
-// tree walks the pages below id; their keys lie in [low, high), nil is open.
-func (v *verifier) tree(id uint64, low, high []byte, depth int) error {
+// tree walks the pages below id. The first key is first, nil for any, and all
+// are below high, nil for no limit.
+func (v *verifier) tree(id uint64, first, high []byte, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%w: page %d is too deep", ErrDamaged, id)
 	}
@@ -217,14 +218,14 @@ func (v *verifier) tree(id uint64, low, high []byte, depth int) error {
 	if err != nil {
 		return err
 	}
-	return v.elements(p, id, low, high, depth)
+	return v.elements(p, id, first, high, depth)
 }
 
 // elements walks what is on a page.
-func (v *verifier) elements(p []byte, id uint64, low, high []byte, depth int) error {
+func (v *verifier) elements(p []byte, id uint64, first, high []byte, depth int) error {
 	e := binary.NativeEndian
 	kind, n := e.Uint16(p[8:]), int(e.Uint16(p[10:]))
-	if kind != branchPage && kind != leafPage || kind == branchPage && n == 0 || pageHeader+16*n > len(p) {
+	if kind != branchPage && kind != leafPage || (kind == branchPage || first != nil) && n == 0 || pageHeader+16*n > len(p) {
 		return fmt.Errorf("%w: page %d has type %#x and %d elements", ErrDamaged, id, kind, n)
 	}
 	var before []byte
@@ -247,9 +248,12 @@ func (v *verifier) elements(p []byte, id uint64, low, high []byte, depth int) er
 			return fmt.Errorf("%w: element %d of page %d lies outside it", ErrDamaged, i, id)
 		}
 		key := el[pos:][:ksize]
-		if i > 0 && bytes.Compare(before, key) >= 0 || low != nil && bytes.Compare(key, low) < 0 ||
-			high != nil && bytes.Compare(key, high) >= 0 {
+		if i > 0 && bytes.Compare(before, key) >= 0 || high != nil && bytes.Compare(key, high) >= 0 {
 			return fmt.Errorf("%w: element %d of page %d is out of order", ErrDamaged, i, id)
+		}
+		// bbolt finds a child in its parent by the child's first key.
+		if i == 0 && first != nil && !bytes.Equal(key, first) {
+			return fmt.Errorf("%w: page %d begins with another key than its parent says", ErrDamaged, id)
 		}
 		before = key
 		if kind == branchPage {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	bolt "go.etcd.io/bbolt"
 )
 
 // usedPages returns how many pages of a database file its header counts.
@@ -46,7 +48,10 @@ func TestVerifyWithstandsNonsense(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	used, refused := usedPages(t, good), 0
-	const rounds = 2000
+	rounds := 500
+	if os.Getenv(crashFullEnv) != "" {
+		rounds = 5000
+	}
 	for round := range rounds {
 		bad := bytes.Clone(good)
 		for range 1 + r.IntN(6) {
@@ -79,6 +84,71 @@ func TestVerifyWithstandsNonsense(t *testing.T) {
 	}
 	if refused < rounds/4 || refused == rounds {
 		t.Errorf("%d of %d refused", refused, rounds)
+	}
+}
+
+// The check must never refuse what bbolt itself wrote, whatever was done.
+func TestVerifyAcceptsWhatBboltWrites(t *testing.T) {
+	t.Parallel()
+	transactions := 60
+	if os.Getenv(crashFullEnv) != "" {
+		transactions = 1000
+	}
+	path := filepath.Join(t.TempDir(), "db")
+	db, _, err := openBolt(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.NoSync = true
+	r := rand.New(rand.NewPCG(7, 8))
+	name := func() []byte { return fmt.Appendf(nil, "%0*d", 1+r.IntN(300), r.IntN(1000)) }
+	for round := range transactions {
+		fill := r.IntN(3) // most transactions add, some only delete
+		err := db.Update(func(tx *bolt.Tx) error {
+			for range 1 + r.IntN(4) {
+				top := fmt.Appendf(nil, "bucket %d", r.IntN(3))
+				if r.IntN(40) == 0 && tx.Bucket(top) != nil {
+					if err := tx.DeleteBucket(top); err != nil {
+						return err
+					}
+				}
+				b, err := tx.CreateBucketIfNotExists(top)
+				if err == nil && r.IntN(4) == 0 {
+					b, err = b.CreateBucketIfNotExists([]byte("~nested"))
+				}
+				if err != nil {
+					return err
+				}
+				if fill > 0 {
+					for range r.IntN(400) {
+						if err := b.Put(name(), make([]byte, r.IntN(200)*(1+60*(r.IntN(50)/49)))); err != nil {
+							return err
+						}
+					}
+					continue
+				}
+				c := b.Cursor()
+				var doomed [][]byte
+				for k, v := c.Seek(name()); k != nil && len(doomed) < r.IntN(600); k, v = c.Next() {
+					if v != nil {
+						doomed = append(doomed, bytes.Clone(k))
+					}
+				}
+				for _, k := range doomed {
+					if err := b.Delete(k); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if oneMeta, err := verify(path, true); err != nil || oneMeta {
+			t.Fatalf("transaction %d: %v, one header %t", round, err, oneMeta)
+		}
 	}
 }
 
