@@ -229,7 +229,7 @@ func (a *asking) show(ctx context.Context, e event.Event) error {
 		a.event("entry", map[string]any{"kind": e.Entry.Kind, "body": e.Entry.Body})
 		var r storage.Result
 		if e.Entry.Kind == storage.CallEnded && json.Unmarshal(e.Entry.Body, &r) == nil && r.Error != nil && !a.json {
-			fmt.Fprintln(a.Err, strings.TrimSpace(r.Error.Trace))
+			fmt.Fprintln(a.Err, printable(strings.TrimSpace(r.Error.Trace)))
 		}
 	}
 	return nil
@@ -237,15 +237,19 @@ func (a *asking) show(ctx context.Context, e event.Event) error {
 
 func (a *asking) delta(d event.Delta) {
 	if a.json {
-		a.event(d.Kind, map[string]any{"text": d.Text})
+		fields := map[string]any{"text": d.Text}
+		if d.Output != nil {
+			fields = map[string]any{"text": d.Output.Plain, "mime": d.Output.MIME}
+		}
+		a.event(d.Kind, fields)
 		return
 	}
 	switch d.Kind {
 	case "code", "stdout", "stderr":
-		fmt.Fprint(a.Err, d.Text)
+		fmt.Fprint(a.Err, printable(d.Text))
 	case "display":
 		if d.Output != nil && d.Output.Plain != "" {
-			fmt.Fprintln(a.Err, d.Output.Plain)
+			fmt.Fprintln(a.Err, printable(d.Output.Plain))
 		}
 	}
 }

@@ -98,9 +98,6 @@ Without a command it opens the window.`,
 		return usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
 	root.AddCommand(p.ask(), p.exec(), p.models(), p.chats(), p.serve(), p.doctor(), p.setup(), p.host())
-	for _, c := range root.Commands() {
-		wrapArgs(c)
-	}
 	wrapArgs(root)
 	return root
 }

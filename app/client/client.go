@@ -40,9 +40,9 @@ const startTime = 30 * time.Second
 // Connect returns a client of the host of home; it starts one when there is
 // none. build is the caller's own: an idle host of another build is replaced.
 func Connect(ctx context.Context, home config.Home, build string) (*Client, error) {
-	c, err := dial(ctx, home)
+	c, err := Find(ctx, home)
 	if err == nil && c.addr.Build != build {
-		if c.leave(ctx) {
+		if c.Leave(ctx) == nil { // else it is busy: better an older host than a lost answer
 			err = ErrNoHost
 		}
 	}
@@ -57,14 +57,14 @@ func Connect(ctx context.Context, home config.Home, build string) (*Client, erro
 		return nil, err
 	}
 	for deadline := time.Now().Add(startTime); time.Now().Before(deadline); {
-		if c, err := dial(ctx, home); err == nil {
+		if c, err := Find(ctx, home); err == nil {
 			return c, nil
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-exited:
-			if c, err := dial(ctx, home); err == nil { // another door started one at the same moment
+			if c, err := Find(ctx, home); err == nil { // another door started one at the same moment
 				return c, nil
 			}
 			return nil, startFault(home)
@@ -74,8 +74,8 @@ func Connect(ctx context.Context, home config.Home, build string) (*Client, erro
 	return nil, fmt.Errorf("the host did not answer within %v; see %s", startTime, home.HostLog())
 }
 
-// dial connects to a running host.
-func dial(ctx context.Context, home config.Home) (*Client, error) {
+// Find connects to the host of home, or returns [ErrNoHost].
+func Find(ctx context.Context, home config.Home) (*Client, error) {
 	b, err := os.ReadFile(home.HostFile())
 	if err != nil {
 		return nil, ErrNoHost
@@ -101,24 +101,22 @@ func dial(ctx context.Context, home config.Home) (*Client, error) {
 	return c, nil
 }
 
-// leave asks a host of another build to end; it does when it is idle.
-func (c *Client) leave(ctx context.Context) bool {
-	if c.Call(ctx, "app.leave", nil, nil) != nil {
-		return false // busy: better an older host than a lost answer
+// Leave asks the host to end and waits until it has; a busy host refuses.
+func (c *Client) Leave(ctx context.Context) error {
+	if err := c.Call(ctx, "app.leave", nil, nil); err != nil {
+		return err
 	}
-	for range 250 {
+	for {
 		res, err := c.Do(ctx, http.MethodGet, "/hello", nil)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			return true
+			return nil
 		}
 		res.Body.Close()
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(20 * time.Millisecond):
-		}
+		time.Sleep(20 * time.Millisecond)
 	}
-	return false
 }
 
 // startFault says why the host did not start: it left its fault as the last

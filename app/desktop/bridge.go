@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -227,9 +228,10 @@ func (b *Bridge) deliver() {
 	}
 }
 
-// recovered turns a panic into an error.
+// recovered turns a panic into an error; where it was is for the log.
 func recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("window: %v\n%s", p, debug.Stack())
+		slog.Error("window", "panic", p, "stack", string(debug.Stack()))
+		*err = fmt.Errorf("something went wrong in the window: %v", p)
 	}
 }

@@ -23,7 +23,6 @@ import (
 
 	"atoll/app/client"
 	"atoll/app/config"
-	"atoll/app/fault"
 	"atoll/build"
 	"atoll/frontend"
 )
@@ -80,7 +79,6 @@ func window(d *door, b *Bridge) *options.App {
 		AssetServer:              &assetserver.Options{Handler: handler(frontend.Dist(), d)},
 		Menu:                     menus(b, func() { quit() }),
 		Bind:                     []any{b},
-		ErrorFormatter:           func(err error) any { return fault.Of(err) },
 		EnableDefaultContextMenu: true, // for selected text and where one types
 		LogLevelProduction:       logger.ERROR,
 		DragAndDrop:              &options.DragAndDrop{EnableFileDrop: true},

@@ -5,6 +5,7 @@ package fault
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 )
 
 // A Fault is an error fit to be shown: Title and Hint are written for people
@@ -80,7 +81,11 @@ func Of(err error) *Fault {
 	for _, row := range table {
 		if errors.Is(err, row.is) {
 			f := row.f
-			f.Detail, f.err = err.Error(), err
+			// The title says what the sentinel says; the rest is news.
+			f.Detail, f.err = strings.TrimPrefix(err.Error(), row.is.Error()+": "), err
+			if f.Detail == row.is.Error() {
+				f.Detail = ""
+			}
 			return &f
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"atoll/llm"
 	"atoll/llm/harness"
@@ -74,8 +75,12 @@ func (c completer) Complete(ctx context.Context, p harness.Prompt) iter.Seq2[har
 		}
 		n, _ := c.Count(ctx, p)
 		for s := strings.TrimPrefix(l.Say, p.Prefill); s != ""; {
-			piece := s[:min(4, len(s))]
-			s = s[len(piece):]
+			n := min(4, len(s))
+			for n < len(s) && !utf8.RuneStart(s[n]) {
+				n++
+			}
+			piece := s[:n]
+			s = s[n:]
 			select {
 			case <-ctx.Done():
 				yield(harness.Piece{}, ctx.Err())
