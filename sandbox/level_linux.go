@@ -45,7 +45,7 @@ func (a ability) guarantees() []Guarantee {
 			landlock.Fix = lack.fix
 		}
 	}
-	limits := "Counted by the sandbox itself every 20 to 100 ms, so that a fast program can pass the limit for a moment."
+	limits := "Counted by the sandbox itself, without a cgroup, every 20 to 100 ms, so that a fast program can pass the limit for a moment."
 	kernelCap := limits
 	if a.seen.PidMax {
 		kernelCap += " The kernel also caps process numbers."
@@ -65,7 +65,6 @@ func (a ability) guarantees() []Guarantee {
 		g("memory limit", some, limits, ""),
 		g("process limit", some, kernelCap, ""),
 		g("disk limit", some, "Growth of the writable folders is measured, and free space of up to 1 GiB always remains.", ""),
-		{Name: "cgroup", Detail: "Not used by this version: limits are counted by the sandbox itself.", Fix: "Nothing to do; the limits above hold without it."},
 	}
 }
 

@@ -117,10 +117,8 @@ func checkShared(path string) error {
 			return fmt.Errorf("%w: %s shows the state of the whole machine and cannot be passed on", ErrPolicy, t)
 		}
 	}
-	for _, t := range []string{"/run", "/var/run"} {
-		if within(path, t) {
-			return fmt.Errorf("%w: %s holds the sockets of the system's services and cannot be passed on", ErrPolicy, t)
-		}
+	if serviceFolder(path) {
+		return fmt.Errorf("%w: %s holds sockets of the system's services and cannot be passed on", ErrPolicy, path)
 	}
 	if within(path, "/dev") && !within(path, "/dev/shm") || path == "/dev/shm" {
 		allowed := false
@@ -140,6 +138,23 @@ func checkShared(path string) error {
 		return fmt.Errorf("%w: %s is neither a file nor a folder", ErrPolicy, path)
 	}
 	return nil
+}
+
+// serviceFolder reports whether path is where services put their sockets. In
+// /run there are also drives, and files that the desktop passes to programs.
+func serviceFolder(path string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(path, "/var"), "/run")
+	if !ok || rest != "" && rest[0] != '/' {
+		return false
+	}
+	parts := strings.Split(strings.TrimPrefix(rest, "/"), "/")
+	switch {
+	case parts[0] == "media" && len(parts) > 1:
+		return false
+	case parts[0] == "user" && len(parts) > 3 && (parts[2] == "doc" || parts[2] == "gvfs"):
+		return false
+	}
+	return true
 }
 
 // within reports whether path is tree or below it. Both are clean.

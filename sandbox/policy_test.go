@@ -87,3 +87,15 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+func TestServiceFolder(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/run": true, "/var/run": true, "/run/docker.sock": true, "/run/user/1000": true, "/run/user/1000/bus": true,
+		"/run/user/1000/doc": true, "/run/user/1000/doc/ab12/data.csv": false, "/run/user/1000/gvfs/smb/x": false,
+		"/run/media": true, "/run/media/ann/stick": false, "/runner": false, "/home/ann/run": false, "/var/runs": false, "/": false,
+	} {
+		if got := serviceFolder(path); got != want {
+			t.Errorf("serviceFolder(%s) = %v", path, got)
+		}
+	}
+}

@@ -117,7 +117,7 @@ func TestKillMinusOneStaysInside(t *testing.T) {
 
 func TestDeadlineKills(t *testing.T) {
 	for level, r := range runners(t) {
-		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
 		proc, err := r.Start(ctx, Policy{}, sh("while :; do :; done"))
 		if err != nil {
 			t.Fatal(err)
