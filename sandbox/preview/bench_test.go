@@ -54,7 +54,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for b.Loop() {
-				card, err := Read(b.Context(), path)
+				card, err := Read(b.Context(), path, "")
 				if err != nil || card.ColumnCount != 6 {
 					b.Fatalf("%d columns, %v", card.ColumnCount, err)
 				}

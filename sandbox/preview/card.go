@@ -55,7 +55,7 @@ type Card struct {
 	Size        int64      `json:"size"` // bytes
 	Kind        Kind       `json:"kind"`
 	Encoding    string     `json:"encoding,omitempty"`   // Python's name of the codec
-	EncodingWas string     `json:"encodingBy,omitempty"` // how it was found: "bom", "utf-8", "guess"
+	EncodingWas string     `json:"encodingBy,omitempty"` // how it was found: "bom", "utf-8", "guess", "chosen"
 	Delimiter   string     `json:"delimiter,omitempty"`
 	SkipSpace   bool       `json:"skipSpace,omitempty"` // a space follows every delimiter
 	Quote       string     `json:"quote,omitempty"`     // empty: quotes have no meaning

@@ -3,9 +3,11 @@ package preview
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +19,7 @@ import (
 
 func card(t *testing.T, name, content string) Card {
 	t.Helper()
-	c, err := ReadAt(t.Context(), strings.NewReader(content), int64(len(content)), name)
+	c, err := ReadAt(t.Context(), strings.NewReader(content), int64(len(content)), name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +189,9 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-func TestWorkbook(t *testing.T) {
+// workbook is an Excel file with a title above its table and a second sheet.
+func workbook(t testing.TB) string {
+	t.Helper()
 	f := excelize.NewFile()
 	set := func(cell string, v any) {
 		t.Helper()
@@ -211,18 +215,23 @@ func TestWorkbook(t *testing.T) {
 	if err := f.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	c := card(t, "r.xlsx", b.String())
+	return b.String()
+}
+
+func TestWorkbook(t *testing.T) {
+	b := workbook(t)
+	c := card(t, "r.xlsx", b)
 	if c.Kind != Excel || len(c.Sheets) != 2 || c.HeaderRow != 3 || c.Rows != 20 {
 		t.Errorf("%+v", c)
 	}
-	if diff := cmp.Diff([]string{"text", "number", "text"}, types(c)); diff != "" {
+	if diff := cmp.Diff([]string{"text", "number", "id"}, types(c)); diff != "" {
 		t.Error(diff)
 	}
-	if want := `pd.read_excel("r.xlsx", sheet_name="Sheet1", skiprows=2)`; !strings.Contains(c.Load, want) {
+	if want := `pd.read_excel("r.xlsx", sheet_name="Sheet1", skiprows=2, dtype={"code": str})`; !strings.Contains(c.Load, want) {
 		t.Errorf("load %s", c.Load)
 	}
 	// The same bytes, cut: a sentence instead of an error.
-	if c := card(t, "r.xlsx", b.String()[:b.Len()/2]); len(c.Problems) == 0 {
+	if c := card(t, "r.xlsx", b[:len(b)/2]); len(c.Problems) == 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -285,5 +294,71 @@ func TestWithName(t *testing.T) {
 	c := card(t, "x.csv", "a,b\n1,2\n").WithName("data/x (1).csv")
 	if want := `df = pd.read_csv("data/x (1).csv")`; !strings.Contains(c.Load, want) {
 		t.Errorf("load %s", c.Load)
+	}
+}
+
+// A file that is made up while it is read, of rows of 20 bytes.
+type endless struct{ size int64 }
+
+const endlessRow = "12345,2024-01-15,ab\n"
+
+func (e endless) ReadAt(b []byte, off int64) (int, error) {
+	n := min(int64(len(b)), e.size-off)
+	if n <= 0 {
+		return 0, io.EOF
+	}
+	for i := range b[:n] {
+		b[i] = endlessRow[(off+int64(i))%20]
+	}
+	return int(n), nil
+}
+
+func TestHugeFileIsEstimated(t *testing.T) {
+	size := int64(20) << 30
+	c, err := ReadAt(t.Context(), endless{size}, size, "huge.csv", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := size / 20
+	if c.RowsExact || c.Rows < rows*99/100 || c.Rows > rows*101/100 || !c.Sampled {
+		t.Errorf("%d rows, want about %d; exact %v", c.Rows, rows, c.RowsExact)
+	}
+	if diff := cmp.Diff([]string{"integer", "date", "text"}, types(c)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Between the size that is read whole and the size that is estimated, the
+// shape of every row is seen, even where values are not.
+func TestLargeFileIsCounted(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("id,text,n\n")
+	n := 0
+	for ; b.Len() < wholeBytes+1<<20; n++ {
+		if n == 150_001 {
+			b.WriteString("1,too,many,fields\n")
+			continue
+		}
+		fmt.Fprintf(&b, "%d,\"some, text\nin two lines\",0.5\n", n)
+	}
+	c := card(t, "large.csv", b.String())
+	if c.Rows != int64(n) || !c.RowsExact || !c.Sampled || c.BadRows != 1 {
+		t.Errorf("%d rows (exact %v), %d bad; want %d and 1", c.Rows, c.RowsExact, c.BadRows, n)
+	}
+	if want := []int64{2*150_001 + 2}; !slices.Equal(c.BadLines, want) {
+		t.Errorf("bad lines %v, want %v", c.BadLines, want)
+	}
+}
+
+func TestChosenEncoding(t *testing.T) {
+	s := encoded(t, "koi8-r", "город;n\nМосква;1\n")
+	for _, c := range []struct{ encoding, want string }{{"koi8-r", "город"}, {"cp1251", "ЗПТПД"}} {
+		k, err := ReadAt(t.Context(), strings.NewReader(s), int64(len(s)), "x.csv", c.encoding)
+		if err != nil || k.Encoding != c.encoding || k.Columns[0].Name != c.want {
+			t.Errorf("%s: %v, %+v", c.encoding, err, k.Columns)
+		}
+	}
+	if _, err := ReadAt(t.Context(), strings.NewReader(s), int64(len(s)), "x.csv", "ebcdic\")"); !errors.Is(err, ErrEncoding) {
+		t.Errorf("%v", err)
 	}
 }

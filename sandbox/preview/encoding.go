@@ -19,11 +19,29 @@ import (
 // A charset is an encoding that was found.
 type charset struct {
 	name   string // Python's codec name; empty: the file is not text
-	by     string // "bom", "utf-8" or "guess"
+	by     string // "bom", "utf-8", "guess" or "chosen"
 	bom    int    // bytes to skip
 	others []string
 	nul    bool // there are NUL bytes in otherwise good text
 	stray  bool // a few bytes do not fit
+}
+
+// encodings is every name that may be chosen.
+var encodings = [...]string{
+	"utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1250", "cp1251", "cp1252", "cp1253",
+	"latin-1", "koi8-r", "mac-roman", "gb18030", "big5", "cp932", "euc-jp", "cp949",
+}
+
+// chosen is the charset that a person chose.
+func chosen(name string, head []byte) charset {
+	c := charset{name: name, by: "chosen"}
+	if name == "utf-8-sig" && bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		c.bom = 3
+	}
+	if _, fits := c.decode(head[:len(head)&^3]); !fits && len(head) < 64<<10 {
+		c.stray = true
+	}
+	return c
 }
 
 // wide says that ASCII is not one byte in the encoding.

@@ -184,10 +184,14 @@ func (c *Card) sheet(f *excelize.File, name string, rows []row, sheet Sheet) {
 			col.Type, col.Min, col.Max = Number, number(k.min[0]), number(k.max[0])
 		case k.bools == k.n:
 			col.Type = Boolean
+		case k.n > 0 && k.whole == k.n && k.zeros+k.long > 0:
+			col.Type = ID
 		default:
 			col.Type = String
+			col.Plain = k.n > 0 && k.digitish == k.n
 			c.mixed(col, k, 0)
 		}
+		c.warnFormulas(col, k)
 	}
 	for j, r := range rows {
 		if j < first || r.blank {

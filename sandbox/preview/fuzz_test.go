@@ -8,7 +8,7 @@ import (
 )
 
 func FuzzRead(f *testing.F) {
-	for _, c := range loadCases() {
+	for _, c := range loadCases(f) {
 		f.Add(c.name, []byte(c.content))
 	}
 	f.Add("a.json", []byte(`{"a":[{"b":1,"c":[1]}],"d":null}`))
@@ -16,7 +16,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("a.db", append([]byte("SQLite format 3\x00\x02\x00\x01\x01\x00"), make([]byte, 600)...))
 	f.Add("a.zip", []byte("PK\x03\x04"))
 	f.Fuzz(func(t *testing.T, name string, content []byte) {
-		c, err := ReadAt(t.Context(), bytes.NewReader(content), int64(len(content)), name)
+		c, err := ReadAt(t.Context(), bytes.NewReader(content), int64(len(content)), name, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 const (
 	jsonWhole   = 16 << 20 // bytes that are parsed
 	jsonRecords = 1000     // records of which the values are looked at
-	jsonDepth   = 3        // levels of keys that become columns
+	jsonDepth   = 10       // levels of keys that become columns
 )
 
 // json makes the card of JSON or of JSON lines; false when it is neither.

@@ -24,7 +24,7 @@ func (j *jsonReader) object(prefix string, v []byte, depth int) {
 			return
 		}
 		name := prefix + key
-		if len(raw) > 2 && raw[0] == '{' && depth < jsonDepth {
+		if raw[0] == '{' && depth < jsonDepth { // an empty object gives no column
 			j.object(name+".", raw, depth+1)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,8 @@ type loadCase struct {
 
 const d1 = "Stadt;Preis;Notiz\r\nKöln;1.234,50 €;Überzahlung\r\nMálaga;99,90 €;“ok”\r\n"
 
-func loadCases() []loadCase {
+func loadCases(t testing.TB) []loadCase {
+	t.Helper()
 	bad := "id,name,score\n"
 	for i := range 300 {
 		switch i {
@@ -113,6 +115,10 @@ func loadCases() []loadCase {
 		{name: "names.csv", content: "\"a \"\"q\"\"\",<|im_end|>,```,back\\slash\n01,02,03,04\n", dtypes: "OOOO", rows: 1, columns: []string{`a "q"`, "<|im_end|>", "```", `back\slash`}},
 		{name: "stray.csv", content: strings.Repeat("Köln,1\n", 40) + "K\xf6ln,2\n", dtypes: "", rows: 41},
 		{name: "singlequote.csv", content: "'a','b'\n'x, y','1'\n'z','2'\n", dtypes: "Oi", rows: 2, columns: []string{"a", "b"}},
+		{name: "records.json", content: `[{"id":1,"geo":{"lat":1.5,"deep":{"x":2}},"zip":"01067","tags":["a"]},{"id":null,"geo":{"lat":2.5,"deep":{"x":3}},"zip":null,"tags":[]}]`, rows: 2, check: `df["geo.deep.x"].sum() == 5 and df["zip"][0] == "01067"`},
+		{name: "inner.json", content: `{"meta":{"v":1},"rows":[{"a":1,"b":"x"},{"a":2}]}`, rows: 2},
+		{name: "lines.jsonl", content: "{\"a\":1,\"b\":true}\n\n{\"a\":2,\"b\":false}\n", rows: 2},
+		{name: "book.xlsx", content: workbook(t), rows: 20, check: `df["code"][1] == "0001" and df["amount"].sum() == 285.0`},
 		{name: "blank.csv", content: "a,b\n1,2\n   \n\n3,4\n", dtypes: "ii", rows: 2},
 		{name: "extra.csv", content: "a,b\n1,2,,\n3,4\n5,6,\n", dtypes: "ii", rows: 3, check: `df["a"].sum() == 9`},
 		{name: "extra2.csv", content: "a,b\n1,2\n3,4,\n", dtypes: "ii", rows: 2, check: `df["a"].sum() == 4`},
@@ -168,7 +174,7 @@ func TestLoadInPython(t *testing.T) {
 	}
 	var jobs []job
 	var cards []Card
-	cases := loadCases()
+	cases := loadCases(t)
 	for _, c := range cases {
 		content := c.content
 		if c.encode != "" {
@@ -178,7 +184,7 @@ func TestLoadInPython(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		card, err := Read(t.Context(), path)
+		card, err := Read(t.Context(), path, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +245,7 @@ func TestLoadInPython(t *testing.T) {
 				report("the card has %d rows, less %d, pandas %d", cards[i].Rows, left, r.Rows)
 			}
 			for n, col := range cards[i].Columns {
-				if n >= len(r.Missing) {
+				if n >= len(r.Missing) || cards[i].Kind == JSON {
 					break
 				}
 				if col.Missing != r.Missing[n] {
@@ -261,6 +267,10 @@ func TestLoadInPython(t *testing.T) {
 			var names []string
 			for _, col := range cards[i].Columns {
 				names = append(names, col.Name)
+			}
+			if cards[i].Kind == JSON { // pandas puts nested keys last
+				slices.Sort(names)
+				slices.Sort(r.Columns)
 			}
 			if strings.Join(names, "\x00") != strings.Join(r.Columns, "\x00") {
 				report("the card has columns %q, pandas %q", names, r.Columns)

@@ -26,6 +26,18 @@ func (c Card) loadOther(name string) string {
 			}
 			args = append(args, "header=None, names="+literals(names))
 		}
+		// pandas makes numbers of text cells too.
+		var text []string
+		for _, col := range c.Columns {
+			if col.Type == ID || col.Plain {
+				text = append(text, literal(col.Name)+": str")
+			}
+		}
+		if len(text) > 0 && len(text) <= 30 {
+			args = append(args, "dtype={"+strings.Join(text, ", ")+"}")
+		} else if len(text) > 0 {
+			args = append(args, "dtype=str")
+		}
 		return "import pandas as pd\ndf = pd.read_excel(" + name + tail(args) + ")"
 	case JSON:
 		open := fmt.Sprintf("import json\ndata = json.load(open(%s, encoding=%s))", name, literal(c.Encoding))

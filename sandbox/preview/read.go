@@ -7,12 +7,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Read makes the card of the file at path. The error is that of opening the
 // file or of ctx; what is wrong with the content is in the card.
-func Read(ctx context.Context, path string) (Card, error) {
+//
+// encoding is empty, or what a person chose from [Card.Encodings]; it is used
+// for text without being questioned.
+func Read(ctx context.Context, path, encoding string) (Card, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return Card{}, fmt.Errorf("read %s: %w", path, err)
@@ -25,25 +29,31 @@ func Read(ctx context.Context, path string) (Card, error) {
 		return Card{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	defer f.Close()
-	return ReadAt(ctx, f, st.Size(), filepath.Base(path))
+	return ReadAt(ctx, f, st.Size(), filepath.Base(path), encoding)
 }
+
+// ErrEncoding means that the chosen encoding is not one that a card offers.
+var ErrEncoding = errors.New("encoding is not known")
 
 // ErrNotFile means that the path is a folder or a device.
 var ErrNotFile = errors.New("not a file")
 
 // ReadAt makes the card of a file of size bytes; its name helps only where the
 // content leaves a choice.
-func ReadAt(ctx context.Context, r io.ReaderAt, size int64, name string) (Card, error) {
+func ReadAt(ctx context.Context, r io.ReaderAt, size int64, name, encoding string) (Card, error) {
 	c := Card{Name: name, Size: size}
 	s := source{r, size}
-	if err := c.read(ctx, s); err != nil {
+	if encoding != "" && !slices.Contains(encodings[:], encoding) {
+		return c, fmt.Errorf("read %s: %w: %q", name, ErrEncoding, encoding)
+	}
+	if err := c.read(ctx, s, encoding); err != nil {
 		return c, fmt.Errorf("read %s: %w", name, err)
 	}
 	c.Load = c.load()
 	return c, nil
 }
 
-func (c *Card) read(ctx context.Context, s source) error {
+func (c *Card) read(ctx context.Context, s source, encoding string) error {
 	if s.size == 0 {
 		c.Kind, c.RowsExact = Empty, true
 		c.problem("the file is empty (0 bytes)")
@@ -57,7 +67,12 @@ func (c *Card) read(ctx context.Context, s source) error {
 	if done, err := c.magic(ctx, s, head, ext); done || err != nil {
 		return err
 	}
-	cs, err := findCharset(ctx, s)
+	var cs charset
+	if encoding != "" {
+		cs = chosen(encoding, head)
+	} else {
+		cs, err = findCharset(ctx, s)
+	}
 	if err != nil {
 		return err
 	}

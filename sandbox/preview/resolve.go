@@ -46,12 +46,16 @@ func (c *Card) resolve(cols []*collector) {
 				c.problem("column %s: the word NA or None is read as missing; add keep_default_na=False if it is a value", shown(col.Name, 60))
 			}
 		}
-		if k.formulas > 0 {
-			c.warn("column %s has %s that a spreadsheet program would run as a formula, first %s%s; it is only data here",
-				shown(col.Name, 60), count(k.formulas, "value"), shown(k.formula.value, 60), onLine(k.formula.line))
-		}
+		c.warnFormulas(col, k)
 	}
 	c.marks()
+}
+
+func (c *Card) warnFormulas(col *Column, k *collector) {
+	if k.formulas > 0 {
+		c.warn("column %s has %s that a spreadsheet program would run as a formula, first %s%s; it is only data here",
+			shown(col.Name, 60), count(k.formulas, "value"), shown(k.formula.value, 60), onLine(k.formula.line))
+	}
 }
 
 func onlyOrder(fit []candidate) (order byte) {

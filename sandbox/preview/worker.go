@@ -24,7 +24,8 @@ const (
 // request is what the child reads. The path is bytes, for not every file name
 // is valid UTF-8.
 type request struct {
-	Path []byte `json:"path"`
+	Path     []byte `json:"path"`
+	Encoding string `json:"encoding,omitempty"`
 }
 
 // WorkerMain is the child: it reads one request on stdin, writes the card on
@@ -42,7 +43,7 @@ func work(in io.Reader, out io.Writer) int {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
-	c := readSafely(ctx, string(q.Path))
+	c := readSafely(ctx, string(q.Path), q.Encoding)
 	b, err := c.marshal()
 	if err == nil {
 		_, err = out.Write(b)
@@ -56,13 +57,13 @@ func work(in io.Reader, out io.Writer) int {
 
 // readSafely is Read with every fault as a card. The parsers of other people
 // may panic on a hostile file.
-func readSafely(ctx context.Context, path string) (c Card) {
+func readSafely(ctx context.Context, path, encoding string) (c Card) {
 	defer func() {
 		if r := recover(); r != nil {
 			c = unread(path, "reading it went wrong inside; it may be damaged on purpose")
 		}
 	}()
-	c, err := Read(ctx, path)
+	c, err := Read(ctx, path, encoding)
 	if err != nil {
 		return unread(path, reason(err))
 	}
@@ -77,6 +78,8 @@ func reason(err error) string {
 		return "there is no permission to read it"
 	case errors.Is(err, os.ErrNotExist):
 		return "it does not exist"
+	case errors.Is(err, ErrEncoding):
+		return "the chosen encoding is not known"
 	case errors.Is(err, ErrNotFile):
 		return "it is not a file"
 	}
@@ -119,12 +122,17 @@ func (c Card) marshal() ([]byte, error) {
 // the child ends up as a card with a problem, so that it can be attached. The
 // error is ErrNotFile, that of os.Stat, or that of ctx.
 func Of(ctx context.Context, runner sandbox.Runner, self []string, path string) (Card, error) {
+	return OfAs(ctx, runner, self, path, "")
+}
+
+// OfAs is [Of] for a text whose encoding a person chose from [Card.Encodings].
+func OfAs(ctx context.Context, runner sandbox.Runner, self []string, path, encoding string) (Card, error) {
 	// A link in the path is resolved here: the policy speaks of real files.
 	real, err := realPath(path)
 	if err != nil {
 		return Card{}, err
 	}
-	c, why := ask(ctx, runner, self, real)
+	c, why := ask(ctx, runner, self, request{[]byte(real), encoding})
 	if err := ctx.Err(); err != nil {
 		return Card{}, fmt.Errorf("preview %s: %w", path, err)
 	}
@@ -156,7 +164,8 @@ func realPath(path string) (string, error) {
 }
 
 // ask runs the child; why is empty when it answered.
-func ask(ctx context.Context, runner sandbox.Runner, self []string, path string) (c Card, why string) {
+func ask(ctx context.Context, runner sandbox.Runner, self []string, r request) (c Card, why string) {
+	path := string(r.Path)
 	limited, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	p, err := runner.Start(limited, policy(self[0], path), sandbox.Command{
@@ -173,7 +182,7 @@ func ask(ctx context.Context, runner sandbox.Runner, self []string, path string)
 		defer close(stderr)
 		_, _ = io.Copy(io.Discard, p.Stderr())
 	}()
-	q, err := json.Marshal(request{Path: []byte(path)})
+	q, err := json.Marshal(r)
 	if err == nil {
 		_, err = p.Stdin().Write(q)
 	}
