@@ -13,7 +13,7 @@ import { plot } from './mock-plot.mjs';
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 const TABLE = 'application/vnd.atoll.table+json';
 const CSP =
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; connect-src 'self'";
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 
 /** Starts a host; port 0 picks a free one. Resolves to { url, close, breakStreams }. */

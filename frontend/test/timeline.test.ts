@@ -86,9 +86,11 @@ describe('deltas', () => {
     let t = apply(fromView(view({ entries: [user], seq: 1 })), [said('he'), said('llo')]);
     expect(t.live.text).toBe('hello');
     expect(items(t).at(-1)).toMatchObject({ kind: 'prose', text: 'hello', live: true });
+    const key = items(t).at(-1)!.key;
     t = apply(t, [told(entry(2, 'assistant', { text: 'hello', usage }))]);
     expect(t.live.text).toBe('');
     expect(kinds(items(t))).toEqual(['user', 'prose']);
+    expect(items(t).at(-1)).toMatchObject({ live: false, key }); // the part on screen stays
   });
 
   it('of a new turn drop what an earlier one left', () => {

@@ -16,10 +16,8 @@ interface Style {
 const COLORS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
 // CSI sequences, OSC strings (titles, links), charset choices and lone escapes.
-// eslint-disable-next-line no-control-regex
 const SEQUENCE =
   /\x1b\[([0-9;:?<=>]*)[ -/]*([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?/g;
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\x00-\x07\x0b\x0c\x0e-\x1f\x7f]/g;
 
 /** The text without escape sequences; carriage returns and backspaces stay. */

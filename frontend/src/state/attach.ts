@@ -15,28 +15,30 @@ const baseName = (path: string) => path.split(/[\\/]/).pop() || path;
 /** Attaches files by path: window drops, the native dialog, examples. */
 export async function attachPaths(paths: string[]): Promise<void> {
   if (paths.length === 0) return;
-  const ids = paths.map((path) => pending('', baseName(path), 0));
+  let chat = chats.open;
+  const ids = paths.map((path) => pending(baseName(path), 0));
   try {
-    const chat = await chats.ensure();
+    chat = await chats.ensure();
     const { files } = await transport.call('chats.attach', { id: chat, paths });
     settle(chat, ids, files);
   } catch (cause) {
-    ids.forEach((id) => drafts.changeChip(chats.open, id, []));
+    ids.forEach((id) => drafts.changeChip(chat, id, []));
     notices.fault(asFault(cause));
   }
 }
 
 /** Attaches content that only the page holds: browser drops and the clipboard. */
 export async function attachContent(name: string, content: Blob, pasted?: string): Promise<void> {
-  const id = pending('', name, content.size);
+  let chat = chats.open;
+  const id = pending(name, content.size);
   try {
-    const chat = await chats.ensure();
+    chat = await chats.ensure();
     const file = await transport.upload(chat, name, content);
     drafts.changeChip(chat, id, [{ id, file, pending: false, pasted }]);
   } catch (cause) {
     const problem = asFault(cause).title;
     const file: Attached = { name, size: content.size, problem };
-    drafts.changeChip(chats.open, id, [{ id, file, pending: false, pasted }]);
+    drafts.changeChip(chat, id, [{ id, file, pending: false, pasted }]);
   }
 }
 
@@ -82,9 +84,9 @@ export function paste(data: DataTransfer | null): boolean {
 
 const pictureName = (type: string) => `${text.pastedImage}.${type.split('/')[1] ?? 'png'}`;
 
-function pending(chat: string, name: string, size: number): number {
+function pending(name: string, size: number): number {
   const id = chipId();
-  drafts.addChip(chat || chats.open, { id, file: { name, size }, pending: true });
+  drafts.addChip(chats.open, { id, file: { name, size }, pending: true });
   return id;
 }
 

@@ -48,7 +48,15 @@ class Host {
   /** The download of a model, while it runs or after it failed. */
   pullOf(ref: string): Task | undefined {
     const id = this.pulls[ref];
-    return id ? this.tasks[id] : undefined;
+    if (id) return this.tasks[id];
+    // Begun by another door or before a reload: known by its label.
+    const name = this.model(ref)?.name;
+    return Object.values(this.tasks).find(
+      (task) =>
+        task.state === 'running' &&
+        task.unit === 'bytes' &&
+        (task.label === ref || task.label === name),
+    );
   }
 
   async pull(ref: string): Promise<void> {

@@ -260,9 +260,11 @@ type Cell = Extract<Item, { kind: 'cell' }>;
 export function items(timeline: Timeline, prev: Item[] = []): Item[] {
   const list: Item[] = [];
   const cells = new Map<string, Cell>();
-  // A model may number its calls anew in each answer, so the entry is part of the key.
-  const add = (call: Call, writing: boolean, entry = 'live') => {
-    const cell: Cell = { kind: 'cell', key: `cell ${entry} ${call.id}`, call, writing };
+  // A model may number its calls anew in each answer, so the place is part of the key.
+  // What is live stands after the same entry as what replaces it, and so keeps its key.
+  const leaf = timeline.entries[timeline.entries.length - 1]?.id ?? '';
+  const add = (call: Call, writing: boolean, after = leaf) => {
+    const cell: Cell = { kind: 'cell', key: `cell ${after} ${call.id}`, call, writing };
     cells.set(call.id, cell);
     list.push(cell);
   };
@@ -274,9 +276,15 @@ export function items(timeline: Timeline, prev: Item[] = []): Item[] {
         break;
       case 'assistant':
         if (body.text || body.interrupted || body.stop === 'length') {
-          list.push({ kind: 'prose', key: entry.id, text: body.text ?? '', live: false, body });
+          list.push({
+            kind: 'prose',
+            key: `prose ${entry.parent ?? ''}`,
+            text: body.text ?? '',
+            live: false,
+            body,
+          });
         }
-        for (const call of (body as Assistant).calls ?? []) add(call, false, entry.id);
+        for (const call of (body as Assistant).calls ?? []) add(call, false, entry.parent ?? '');
         break;
       case 'decision': {
         const cell = cells.get(body.call);
@@ -298,7 +306,7 @@ export function items(timeline: Timeline, prev: Item[] = []): Item[] {
     }
   });
   if (timeline.live.text) {
-    list.push({ kind: 'prose', key: 'live', text: timeline.live.text, live: true });
+    list.push({ kind: 'prose', key: `prose ${leaf}`, text: timeline.live.text, live: true });
   }
   for (const { call, text } of timeline.live.code) {
     const id = call || 'writing';
