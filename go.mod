@@ -2,6 +2,9 @@ module atoll
 
 go 1.26.0
 
+// npm packages may hold Go files; they are not ours.
+ignore ./frontend/node_modules
+
 require (
 	github.com/ardanlabs/jinja v1.8.0
 	github.com/cenkalti/backoff/v5 v5.0.3

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"atoll/llm"
+	"atoll/llm/catalog"
 	"atoll/sandbox"
+	"atoll/sandbox/toolchain"
 	"atoll/storage"
 )
 
@@ -41,6 +43,13 @@ var table = []struct {
 	{storage.ErrDamaged, Fault{Code: "data.damaged", Title: "The chat database is damaged", Hint: "The damaged file is kept; nothing was overwritten. Restore a copy, or move the file away to start with an empty one.", exit: ExitData, status: 500}},
 	{storage.ErrNoSpace, Fault{Code: "data.space", Title: "The disk is full", Hint: "Free some space and try again; nothing was lost.", exit: ExitData, status: 507}},
 	{storage.ErrNotFound, Fault{Code: "data.missing", Title: "There is no such chat", Hint: "See atoll chats list.", exit: ExitFailed, status: 404}},
+	{catalog.ErrWrongBytes, Fault{Code: "download.bytes", Title: "What was fetched is not the model", Hint: "The wrong part was deleted. Run it again; if it comes back, use another source.", exit: ExitModel, status: 502}},
+	{catalog.ErrNoSpace, Fault{Code: "download.space", Title: "There is not enough space for the model", Hint: "Free some space, or set ATOLL_HOME to a folder on another disk. What was fetched is kept.", exit: ExitModel, status: 507}},
+	{catalog.ErrBusy, Fault{Code: "download.busy", Title: "This model is being fetched already", Hint: "Wait for it, or close the program that fetches it.", exit: ExitModel, status: 409}},
+	{catalog.ErrNoSource, Fault{Code: "download.source", Title: "The model could not be fetched", Hint: "Check the network and run it again; it goes on where it was. Without a network: atoll models pull --folder DIR.", exit: ExitModel, status: 502}},
+	{catalog.ErrIncomplete, Fault{Code: "model.incomplete", Title: "The model file is not complete", Hint: "Fetch it again with atoll models pull; what is there is kept.", exit: ExitModel, status: 422}},
+	{catalog.ErrUnknown, Fault{Code: "model.unknown", Title: "There is no such model", Hint: "See atoll models list.", exit: ExitModel, status: 404}},
+	{toolchain.ErrNotInstalled, Fault{Code: "python.libraries", Title: "The Python libraries are not installed", Hint: "Run atoll setup once.", exit: ExitFailed, status: 409}},
 	{context.DeadlineExceeded, Fault{Code: "timeout", Title: "The time was up", Hint: "Give it more time, or ask for less at once.", exit: ExitTimeout, status: 504}},
 	{context.Canceled, Fault{Code: "stopped", Title: "Stopped", exit: ExitStopped, status: 499}},
 }
