@@ -35,6 +35,16 @@ func running(t *testing.T, mark string) int {
 	return n
 }
 
+// await fails the test when a state is not reached long after it should be.
+func await(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !reached(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
 // awaitLine reads until the program said something.
 func awaitLine(t *testing.T, proc Process) {
 	t.Helper()
@@ -191,16 +201,10 @@ func TestHostKilled(t *testing.T) {
 		if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
 			t.Fatalf("%s: host: %v", level, err)
 		}
-		if n := running(t, m); n < 3 { // the host itself and two programs
-			t.Errorf("%s: control: only %d processes", level, n)
-		}
+		// The control: the host itself and two programs.
+		await(t, level+": both programs run", func() bool { return running(t, m) >= 3 })
 		host.Process.Kill()
 		host.Wait()
-		for end := time.Now().Add(20 * time.Second); running(t, m) > 0; {
-			if time.Now().After(end) {
-				t.Fatalf("%s: %d processes outlive the host", level, running(t, m))
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		await(t, level+": nothing outlives the host", func() bool { return running(t, m) == 0 })
 	}
 }
