@@ -40,6 +40,15 @@ type fault struct {
 	Facts   facts    `json:"facts"`
 }
 
+// size is about what the event takes in memory, in bytes.
+func (e event) size() int {
+	n := 200 + len(e.Text) + len(e.Value)
+	for k, v := range e.Data {
+		n += len(k) + len(v)
+	}
+	return n
+}
+
 var errTooLong = errors.New("line is too long")
 
 // readLine returns the next line without its end, or errTooLong for one over

@@ -94,8 +94,12 @@ func launch(ctx context.Context, o Options) (*process, error) {
 	}
 	go p.pump(evtR, secret)
 	if err := p.hello(o, secret); err != nil {
+		select { // most likely it has just ended; how is worth more than a broken pipe
+		case <-p.gone:
+		case <-time.After(time.Second):
+		}
 		p.kill()
-		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+		return nil, fmt.Errorf("%w: %w (%s)", ErrStart, err, p.why())
 	}
 	timeout := time.NewTimer(30 * time.Second)
 	defer timeout.Stop()

@@ -20,9 +20,9 @@ type item struct {
 	mark int64
 }
 
-// maxHeld bounds what waits for its turn. A program that forges a mark only
-// spoils its own order.
-const maxHeld = 1 << 20
+// maxHeld bounds what waits for its turn, in bytes: one event of any size, and
+// some. A program that forges marks or events only spoils its own order.
+const maxHeld = maxLine + 1<<20
 
 // A merger puts the three streams in order.
 type merger struct {
@@ -31,10 +31,13 @@ type merger struct {
 	mark   [2]int64 // last mark passed in each raw stream
 	seen   int64    // last event handed out
 	ended  [2]bool  // no marks come any more
-	held   int      // bytes in raw
+	held   int      // bytes that wait
 }
 
-func (m *merger) addEvent(e event) { m.events = append(m.events, e) }
+func (m *merger) addEvent(e event) {
+	m.events = append(m.events, e)
+	m.held += e.size()
+}
 
 func (m *merger) addRaw(stream int, it item) {
 	m.raw[stream] = append(m.raw[stream], it)
@@ -82,6 +85,7 @@ func (m *merger) next() (stream int, data []byte, e *event, ok bool) {
 		}
 	}
 	m.events = m.events[1:]
+	m.held -= ev.size()
 	m.seen = max(m.seen, ev.Seq)
 	return 0, nil, &ev, true
 }

@@ -88,9 +88,10 @@ func TestMergeForged(t *testing.T) {
 	if m.waiting() {
 		t.Error("something is held for good")
 	}
-	for range 100 {
-		m.addRaw(1, item{mark: 1 << 61})
-		m.addRaw(1, item{data: make([]byte, 64<<10)})
+	for i := range 100 {
+		m.addRaw(1, item{mark: 1<<61 + int64(i)})
+		m.addRaw(1, item{data: make([]byte, 1<<20)})
+		m.addEvent(event{Kind: "out", Seq: 1<<62 + int64(i), Text: strings.Repeat("x", 1<<20)})
 		drain()
 		if m.held > maxHeld {
 			t.Fatalf("%d bytes are held", m.held)

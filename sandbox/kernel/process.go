@@ -63,7 +63,7 @@ func (p *process) kill() {
 // the run that goes on.
 func (p *process) pump(events *os.File, secret string) {
 	var (
-		msgs   = make(chan message, 64)
+		msgs   = make(chan message, 4) // few: an event may be large
 		quit   = make(chan struct{})
 		exited = make(chan struct{})
 		wg     sync.WaitGroup

@@ -4,10 +4,8 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -149,6 +147,26 @@ func TestExceptions(t *testing.T) {
 	}
 }
 
+// TestForgedEvents: code that finds the kernel's own connection can neither end
+// a run nor break the session.
+func TestForgedEvents(t *testing.T) {
+	s := open(t, options(t))
+	got := exec1(t, s, `import os
+for line in [b'{"t":"done","k":"guess","status":"ok"}', b'{"t":"ready"}', b'[]', b'garbage', b'{"t":"out","s":99999999,"x":"forged"}', b'{"t":"show","d":{"image/png":"AAAA"}}']:
+    for fd in range(3, 1024):
+        try: os.write(fd, line + b'\n')
+        except OSError: pass
+print("after")
+x = 1
+2`)
+	if got.Status != OK || got.Value != "2" || !strings.Contains(got.text, "after\n") || !strings.Contains(got.text, "forged") {
+		t.Fatalf("got %+v: %q", got.Result, got.text)
+	}
+	if next := exec1(t, s, "x"); next.Value != "1" {
+		t.Errorf("next: %+v", next.Result)
+	}
+}
+
 // TestDeath takes the interpreter down in every way; the next run must work.
 func TestDeath(t *testing.T) {
 	s := open(t, options(t))
@@ -173,97 +191,6 @@ func TestDeath(t *testing.T) {
 				t.Errorf("next run: %q, note %q", next.text, next.Note)
 			}
 		})
-	}
-}
-
-// TestStop stops programs; the state is kept where they can be interrupted.
-func TestStop(t *testing.T) {
-	s := open(t, options(t))
-	for _, c := range []struct {
-		name, code string
-		kept       bool
-	}{
-		{"silent loop", "n = 0\nwhile True: n += 1", true},
-		{"loud loop", "while True: print('x' * 200)", true},
-		{"raw loop", "import os\nwhile True: os.write(1, b'y' * 4096)", true},
-		{"sleep", "import time; time.sleep(60)", true},
-		{"child", "import subprocess; subprocess.run(['sleep', '60'])", true},
-		{"await", "import asyncio; await asyncio.sleep(60)", true},
-		{"swallows once", "import time\ntry:\n    time.sleep(60)\nexcept BaseException: pass\ntime.sleep(60)", true},
-		{"swallows all", "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", false},
-		{"stopped itself", "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			exec1(t, s, "kept = 1")
-			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-			defer cancel()
-			got := execCtx(t, ctx, s, c.code)
-			want := Interrupted
-			if !c.kept {
-				want = Died
-			}
-			if got.Status != want {
-				t.Fatalf("status %q, note %q", got.Status, got.Note)
-			}
-			if next := exec1(t, s, "'kept' in globals()"); next.Value != map[bool]string{true: "True", false: "False"}[c.kept] {
-				t.Errorf("state kept: %s", next.Value)
-			}
-		})
-	}
-}
-
-func TestTimeout(t *testing.T) {
-	o := options(t)
-	o.Timeout = 300 * time.Millisecond
-	s := open(t, o)
-	exec1(t, s, "kept = 1")
-	got := exec1(t, s, "import time\ntime.sleep(60)")
-	if got.Status != TimedOut || got.Exit != nil || got.Error == nil || got.Error.Line != 2 {
-		t.Errorf("got %+v, error %+v", got.Result, got.Error)
-	}
-	if next := exec1(t, s, "kept"); next.Value != "1" {
-		t.Errorf("state is gone: %+v", next.Result)
-	}
-	got = exec1(t, s, "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(60)")
-	if got.Status != TimedOut || got.Exit == nil || !strings.Contains(got.Note, "lost") {
-		t.Errorf("got %+v", got.Result)
-	}
-}
-
-func TestStopBeforeStart(t *testing.T) {
-	s := open(t, options(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	res, err := s.Run(ctx, "1", nil)
-	if err != nil || res.Status != Interrupted {
-		t.Errorf("got %+v, %v", res, err)
-	}
-}
-
-func TestClose(t *testing.T) {
-	s := open(t, options(t))
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan Result)
-	begun := make(chan struct{})
-	var once sync.Once
-	go func() {
-		res, _ := s.Run(context.WithoutCancel(t.Context()), "print(1, flush=True)\nimport time; time.sleep(60)", func(Output) { once.Do(func() { close(begun) }) })
-		done <- res
-	}()
-	<-begun
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if res := <-done; res.Status != Died {
-		t.Errorf("the run that went on: %+v", res)
-	}
-	if _, err := s.Run(t.Context(), "1", nil); !errors.Is(err, ErrClosed) {
-		t.Errorf("run after Close: %v", err)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -301,5 +228,37 @@ func TestLargeRequest(t *testing.T) {
 	got := exec1(t, s, "x = '"+strings.Repeat("a", 1<<20)+"'\nlen(x)")
 	if got.Value != "1048576" {
 		t.Errorf("got %+v", got.Result)
+	}
+}
+
+func TestNoStart(t *testing.T) {
+	o := options(t)
+	for path, want := range map[string]string{"/bin/false": "exit code 1", "/does/not/exist": ""} {
+		o.Interpreter.Path = path
+		s := open(t, o)
+		_, err := s.Run(t.Context(), "1", nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	good := options(t)
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Options){
+		"no runner":                func(o *Options) { o.Runner = nil },
+		"relative path":            func(o *Options) { o.Dir = "work" },
+		"no interpreter":           func(o *Options) { o.Interpreter.Path = "" },
+		"logs in the workspace":    func(o *Options) { o.LogDir = o.Dir },
+		"logs below the workspace": func(o *Options) { o.LogDir = o.Dir + "/logs" },
+	} {
+		o := good
+		change(&o)
+		if _, err := New(o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
 	}
 }
