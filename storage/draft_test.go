@@ -78,7 +78,7 @@ func TestUncommittedDraftBecomesInterruptedAnswer(t *testing.T) {
 	if len(branch) != 2 || branch[1].ID != d.ID() {
 		t.Fatalf("branch: %+v", branch)
 	}
-	want := Assistant{Text: "Because of 1 < 2 \uFFFD\n\n```\nprint(1)\n```\n", Stop: "interrupted", Interrupted: true}
+	want := Assistant{Text: "Because of 1 < 2 \uFFFD\n\n```\nprint(1)\n```\n", Interrupted: true}
 	if diff := cmp.Diff(want, answer(t, branch[1])); diff != "" {
 		t.Error(diff)
 	}

@@ -129,5 +129,5 @@ func interrupted(chunks []Chunk) Assistant {
 	if code.Len() > 0 {
 		fmt.Fprintf(&text, "\n\n```\n%s\n```\n", strings.TrimRight(code.String(), "\n"))
 	}
-	return Assistant{Text: strings.ToValidUTF8(text.String(), "\uFFFD"), Stop: "interrupted", Interrupted: true}
+	return Assistant{Text: strings.ToValidUTF8(text.String(), "\uFFFD"), Interrupted: true}
 }
