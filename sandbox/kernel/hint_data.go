@@ -112,6 +112,9 @@ func attributeHint(c clue) string {
 	if n := nearest(name, c.facts.Attrs); n != "" {
 		return "Did you mean ." + n + "?"
 	}
+	if c.says("'dict' object has no attribute") {
+		return "It is a dictionary: write d[" + quote(name) + "] instead of d." + name + "."
+	}
 	if c.says("'NoneType' object has no attribute") {
 		return "The value is None: the call before it returned nothing. Methods with inplace=True and list.sort() or list.append() return None; do not assign their result."
 	}
@@ -122,6 +125,9 @@ func attributeHint(c clue) string {
 }
 
 func dateHint(c clue) string {
+	if c.is("TypeError") && c.says("Only valid with DatetimeIndex") {
+		return `The column holds no dates yet. Convert it first: df[col] = pd.to_datetime(df[col], errors="coerce").` + examples(c)
+	}
 	if c.Name != "DateParseError" && !c.says("doesn't match format", "does not match format", "Unknown datetime string format", "unconverted data remains",
 		"Unknown string format", "Out of bounds nanosecond", "day is out of range", "month must be in 1..12") {
 		return ""
@@ -138,6 +144,9 @@ func numberHint(c clue) string {
 		return ""
 	}
 	s := examples(c)
+	if fs := c.frames(); len(fs) > 0 && c.distance(fs[0].Name) == 2 && c.says("invalid literal", "must be str", "concatenate str") {
+		s = "" // the code has nothing to do with it
+	}
 	if s == "" {
 		if c.says("can only concatenate str", "must be str, not") {
 			return "Use str(value) or an f-string to join text and numbers."
@@ -211,7 +220,13 @@ func frameHint(c clue) string {
 		return "The key columns have different types. Convert both first, for example left[key] = left[key].astype(str) and the same on the right." + schema(c, 2)
 	case c.says("contains NaN"):
 		return "There are missing values. Use df.dropna(subset=[...]) or .fillna(...) first."
-	case c.says("All arrays must be of the same length", "Length of values", "Length mismatch"):
+	case c.says("Length mismatch: Expected axis"):
+		if fs := c.frames(); len(fs) > 0 {
+			return "Give one name for each column. " + fs[0].list() + "."
+		}
+	case c.says("is not a valid package style"):
+		return `That style is not there. Leave the line out, or use plt.style.use("ggplot").`
+	case c.says("All arrays must be of the same length", "Length of values"):
 		return "The numbers of rows differ." + schema(c, 2)
 	case c.says("out-of-bounds", "out of bounds") && c.is("IndexError"):
 		return strings.TrimSpace(schema(c, 2))
