@@ -15,6 +15,7 @@ import (
 	"atoll/llm"
 	"atoll/llm/engine"
 	"atoll/llm/engine/tiny"
+	"atoll/llm/harness"
 )
 
 // keeper remembers the processes that a launcher started.
@@ -274,5 +275,45 @@ func TestNotEnoughMemory(t *testing.T) {
 	free = 1 << 30
 	if _, _, err = collect(t.Context(), e, ask("x", 1)); err != nil {
 		t.Errorf("enough memory: %v", err)
+	}
+}
+
+// A template that grows without end costs the worker its life, and the host
+// an error. This one ends by itself at 1 GiB, so that the test is harmless
+// where the limit does not hold.
+func TestRunawayTemplate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grows.gguf")
+	grow := "{% set ns = namespace(s='x') %}{% for i in range(30) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s | length }}"
+	if err := os.WriteFile(path, tiny.WithTemplate(grow), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var k keeper
+	e := newEngine(t, path, func(o *engine.Options) { o.Launch = k.wrap(o.Launch) })
+	for n := range 2 {
+		_, err := e.Count(t.Context(), ask("x", 1))
+		if err == nil || !strings.Contains(err.Error(), "does not come to an end") {
+			t.Errorf("got %v", err)
+		}
+		if e.Loaded() || k.count() != n+1 {
+			t.Fatalf("request %d: loaded %v, %d workers", n, e.Loaded(), k.count())
+		}
+	}
+}
+
+// A template may refuse a conversation; that is an error of the request.
+func TestTemplateRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "refuses.gguf")
+	source := "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + tiny.Template
+	if err := os.WriteFile(path, tiny.WithTemplate(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(t, path)
+	p := ask("x", 1)
+	p.Messages = append([]harness.Turn{{Role: "system", Content: "y"}}, p.Messages...)
+	if _, err := e.Count(t.Context(), p); err == nil || !strings.Contains(err.Error(), "System role not supported") {
+		t.Errorf("got %v", err)
+	}
+	if text, _ := complete(t, e, ask("x", 3)); text == "" {
+		t.Error("nothing came for a conversation without a system message")
 	}
 }

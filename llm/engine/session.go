@@ -116,6 +116,10 @@ func (s *session) run(ctx context.Context, c wire.Command, on func(wire.Event) b
 			case e.ID != c.ID: // the end of a command that was given up
 				continue
 			case e.Fault != nil:
+				if e.Fault.Final {
+					s.kill()
+					<-s.ended
+				}
 				return faultError(e.Fault)
 			}
 			if !on(e) {

@@ -54,7 +54,10 @@ func Write(path string) error {
 
 // Bytes returns the model file. Tests may damage it: the first four bytes are
 // the magic, the key general.architecture holds "llama".
-func Bytes() []byte {
+func Bytes() []byte { return WithTemplate(Template) }
+
+// WithTemplate returns the model file with another chat template.
+func WithTemplate(template string) []byte {
 	tokens, types := vocabulary()
 	w := &file{}
 	w.text("general.architecture", "llama")
@@ -84,7 +87,7 @@ func Bytes() []byte {
 	w.number("tokenizer.ggml.eos_token_id", uint32(indexOf(tokens, "<|im_end|>")))
 	w.flag("tokenizer.ggml.add_bos_token", false)
 	w.flag("tokenizer.ggml.add_space_prefix", false)
-	w.text("tokenizer.chat_template", Template)
+	w.text("tokenizer.chat_template", template)
 	weights(w, len(tokens))
 	return w.bytes()
 }

@@ -78,6 +78,8 @@ type Loaded struct {
 type Fault struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text"`
+	// Final says that the worker ends after this event.
+	Final bool `json:"final,omitempty"`
 }
 
 // Kind says which error of package llm a fault is.

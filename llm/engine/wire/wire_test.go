@@ -30,7 +30,7 @@ func TestRoundTrip(t *testing.T) {
 		{ID: 2, Text: "piece"},
 		{ID: 2, Done: &llm.Done{Stop: llm.StopEnd, Usage: llm.Usage{Prompt: 3}}},
 		{ID: 3, Count: &n},
-		{ID: 4, Fault: &Fault{KindModel, "broken"}},
+		{ID: 4, Fault: &Fault{KindModel, "broken", true}},
 	}
 	var buf bytes.Buffer
 	w := NewWriter(&buf)

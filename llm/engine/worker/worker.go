@@ -98,14 +98,16 @@ func (s *server) answer(c wire.Command) error {
 		s.abort.set(true)
 	}
 	last, err := s.handle(c)
+	runaway := errors.Is(err, errRunaway)
 	if err != nil {
 		last = wire.Event{Fault: faultOf(err)}
+		last.Fault.Final = runaway
 	}
 	last.ID = c.ID
 	if werr := s.out.Write(last); werr != nil {
 		return werr
 	}
-	if errors.Is(err, errRunaway) {
+	if runaway {
 		return err
 	}
 	return nil
