@@ -230,6 +230,9 @@ func TestWorkbook(t *testing.T) {
 	if want := `pd.read_excel("r.xlsx", sheet_name="Sheet1", skiprows=2, dtype={"code": str})`; !strings.Contains(c.Load, want) {
 		t.Errorf("load %s", c.Load)
 	}
+	if p := c.Prompt(2000); !strings.Contains(p, `"Second \x60one\x60"`) {
+		t.Errorf("the second sheet is not in the prompt:\n%s", p)
+	}
 	// The same bytes, cut: a sentence instead of an error.
 	if c := card(t, "r.xlsx", b[:len(b)/2]); len(c.Problems) == 0 {
 		t.Errorf("%+v", c)

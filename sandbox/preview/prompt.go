@@ -67,6 +67,17 @@ func whole(s string, budget int) string {
 func (c Card) promptHead() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "File %s: %s\n", literal(c.Name), safe(c.promptKind()))
+	if len(c.Sheets) > 1 {
+		var p []string
+		for _, s := range c.Sheets[:min(len(c.Sheets), 20)] {
+			p = append(p, literal(s.Name))
+		}
+		more := ""
+		if n := len(c.Sheets) - len(p); n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		b.WriteString("Sheets: " + strings.Join(p, ", ") + more + "; below is the first that has a table\n")
+	}
 	if c.Load != "" {
 		b.WriteString("Load it with:\n" + indent(c.Load) + "\n")
 	}
