@@ -99,7 +99,7 @@ func TestFigures(t *testing.T) {
 		{"none when empty", "plt.figure();", 0, ""},
 		{"axes", "df_ax = plt.subplots(2, 2)[1]; df_ax", 1, ""},
 		{"use is kept quiet", "import matplotlib\nmatplotlib.use('TkAgg')\nplt.plot([1]); plt.show()", 1, ""},
-		{"at most 20", "for i in range(25): plt.figure(); plt.plot([i])", 20, "Only the first 20 pictures of a run are shown.\n"},
+		{"at most 20", "for i in range(25): plt.figure(figsize=(1, 1)); plt.plot([i])", 20, "Only the first 20 pictures of a run are shown.\n"},
 		{"after an error", "plt.plot([1])\n1/0", 1, ""},
 		{"pandas", "import pandas as pd\npd.Series([1, 2]).plot()", 1, ""},
 		{"image", "from PIL import Image\nImage.new('RGB', (4, 3))", 1, ""},
