@@ -73,12 +73,30 @@ func Host(ctx context.Context, o Options) (err error) {
 	if err := h.chats.Recover(ctx); err != nil {
 		return err
 	}
+	if err := tidy(ctx, store, blobs); err != nil {
+		return err
+	}
 	ln, token, gone, err := h.server.Listen(o.Home.HostFile())
 	if err != nil {
 		return err
 	}
 	defer gone()
 	return h.serve(ctx, ln, token, o)
+}
+
+// tidy says what opening the store has met, and removes content that no entry
+// refers to: of runs that were killed, of chats that were deleted.
+func tidy(ctx context.Context, store *storage.Store, blobs *blob.Store) error {
+	r := store.Report()
+	if r.OneMeta || r.NoSpace || len(r.SetAside) > 0 || len(r.Folded) > 0 {
+		slog.Warn("the store was not closed well", "one header unreadable", r.OneMeta, "disk full", r.NoSpace, "answers recovered", len(r.Folded), "set aside", r.SetAside)
+	}
+	used, err := store.UsedBlobs(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = blobs.GC(used, time.Now().Add(-time.Hour))
+	return err
 }
 
 // host is everything that lives as long as the host.

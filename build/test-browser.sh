@@ -11,6 +11,8 @@ if [ -z "$chromium" ]; then
 fi
 export ATOLL_CHROMIUM="$chromium"
 
+(cd frontend && ATOLL_URL='' npx playwright test)
+
 home=$(mktemp -d)
 stop() {
 	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
@@ -29,5 +31,5 @@ done
 [ -n "$ATOLL_URL" ] || { cat "$home.log" >&2; exit 1; }
 export ATOLL_URL
 cd frontend
-npx playwright test
+npx playwright test host
 rm -f "$home.log"

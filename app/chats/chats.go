@@ -4,8 +4,10 @@ package chats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,10 +54,11 @@ type Deps struct {
 type Service struct {
 	Deps
 
-	mu    sync.Mutex
-	turns map[string]*turn
-	wg    sync.WaitGroup
-	done  bool // no new turns
+	mu      sync.Mutex
+	turns   map[string]*turn
+	garbage []string // hashes that deleted chats referred to
+	wg      sync.WaitGroup
+	done    bool // no new turns
 }
 
 // New returns a service; Close ends it.
@@ -206,9 +209,27 @@ func (s *Service) remove(ctx context.Context, in ID) (api.Empty, error) {
 	if err != nil {
 		return api.Empty{}, err
 	}
-	s.Drop(unused)
 	s.Bus.Publish(event.Event{Gone: in.ID})
-	return api.Empty{}, s.Cells.Forget(in.ID)
+	s.mu.Lock()
+	s.garbage = append(s.garbage, unused...)
+	err = s.sweep(ctx)
+	s.mu.Unlock()
+	return api.Empty{}, errors.Join(err, s.Cells.Forget(in.ID))
+}
+
+// sweep drops what deleted chats have left, once no turn runs: a running one
+// may be about to refer to the same content. It needs s.mu.
+func (s *Service) sweep(ctx context.Context) error {
+	if len(s.garbage) == 0 || len(s.turns) > 0 {
+		return nil
+	}
+	used, err := s.Store.UsedBlobs(ctx)
+	if err != nil {
+		return err
+	}
+	s.Drop(slices.DeleteFunc(s.garbage, func(h string) bool { return used[h] }))
+	s.garbage = nil
+	return nil
 }
 
 // Attach names files to attach.

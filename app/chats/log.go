@@ -3,6 +3,7 @@ package chats
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"atoll/app/agent"
 	"atoll/storage"
@@ -46,6 +47,9 @@ func (s *Service) Recover(ctx context.Context) error {
 			continue
 		}
 		leaf, err := s.Store.Entry(c.Leaf)
+		if errors.Is(err, storage.ErrNotFound) {
+			continue // damaged; the chat still opens with what can be read
+		}
 		if err != nil {
 			return err
 		}

@@ -187,7 +187,11 @@ func (s *Service) finish(chat string, t *turn) {
 	delete(s.turns, chat)
 	t.state.Phase, t.state.Done = event.Ended, 0
 	state := t.state
+	err := s.sweep(context.Background())
 	s.mu.Unlock()
+	if err != nil { // it is tried again at the next start
+		slog.Warn("remove what deleted chats have left", "error", err)
+	}
 	s.Bus.Publish(event.Event{Turn: &state})
 	close(t.done)
 	s.wg.Done()

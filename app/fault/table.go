@@ -41,6 +41,7 @@ var table = []struct {
 	{storage.ErrLocked, Fault{Code: "data.locked", Title: "Another Atoll uses this data folder", Hint: "Close it, or set ATOLL_HOME to another folder.", exit: ExitData, status: 423}},
 	{storage.ErrNewer, Fault{Code: "data.newer", Title: "These chats were written by a newer version of Atoll", Hint: "Start the newer version; nothing was changed.", exit: ExitData, status: 409}},
 	{storage.ErrDamaged, Fault{Code: "data.damaged", Title: "The chat database is damaged", Hint: "The damaged file is kept; nothing was overwritten. Restore a copy, or move the file away to start with an empty one.", exit: ExitData, status: 500}},
+	{storage.ErrReadOnly, Fault{Code: "data.readonly", Title: "The data folder cannot be written", Hint: "Give yourself the right to write it, or set ATOLL_HOME to another folder.", exit: ExitData, status: 403}},
 	{storage.ErrNoSpace, Fault{Code: "data.space", Title: "The disk is full", Hint: "Free some space and try again; nothing was lost.", exit: ExitData, status: 507}},
 	{storage.ErrNotFound, Fault{Code: "data.missing", Title: "There is no such chat", Hint: "See atoll chats list.", exit: ExitFailed, status: 404}},
 	{catalog.ErrWrongBytes, Fault{Code: "download.bytes", Title: "What was fetched is not the model", Hint: "The wrong part was deleted. Run it again; if it comes back, use another source.", exit: ExitModel, status: 502}},

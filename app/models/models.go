@@ -122,6 +122,11 @@ func (s *Service) Rows() (Rows, error) {
 			out.Models = append(out.Models, Row{Ref: local.ID + "/" + it.Name, Name: it.Name, Installed: it.Problem == "", Size: it.Bytes, Problem: it.Problem, Path: it.Path, Default: it.Name == def})
 		}
 	}
+	// ATOLL_MODEL can name a model that is in no list: a file elsewhere, or
+	// another provider's.
+	if isPath(def) || s.known(def) && !strings.HasPrefix(def, local.ID+"/") {
+		out.Models = append(out.Models, Row{Ref: def, Name: filepath.Base(def), Installed: true, Default: true})
+	}
 	return out, nil
 }
 
