@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -315,5 +316,47 @@ func TestTemplateRefuses(t *testing.T) {
 	}
 	if text, _ := complete(t, e, ask("x", 3)); text == "" {
 		t.Error("nothing came for a conversation without a system message")
+	}
+}
+
+// Whatever is wrong in a header, the host gets an error of this package's or
+// an answer, and the next engine works. The mutations are the same each time.
+func TestMutatedHeaders(t *testing.T) {
+	good := tiny.Bytes()
+	header := strings.Index(string(good), "token_embd.weight") // about the end of the metadata
+	r := rand.New(rand.NewPCG(7, 7))
+	path := filepath.Join(t.TempDir(), "mutated.gguf")
+	outcomes := map[string]int{}
+	for range 40 {
+		bad := slices.Clone(good)
+		for range 1 + r.IntN(4) {
+			bad[4+r.IntN(header-4)] = byte(r.IntN(256))
+		}
+		if err := os.WriteFile(path, bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		e := newEngine(t, path, func(o *engine.Options) { o.Memory = func() int64 { return 1 << 30 } })
+		_, _, err := collect(t.Context(), e, ask("x", 3))
+		switch {
+		case err == nil:
+			outcomes["ran"]++
+		case errors.Is(err, llm.ErrBadModel):
+			outcomes["refused"]++
+		case errors.Is(err, llm.ErrCrashed):
+			outcomes["crashed"]++
+		default:
+			outcomes["other"]++
+			t.Logf("other: %v", err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Log(outcomes)
+	if outcomes["ran"] == 0 || outcomes["refused"] == 0 {
+		t.Errorf("the mutations are no test: %v", outcomes)
+	}
+	if text, _ := complete(t, newEngine(t, tinyModel(t)), ask("x", 3)); text == "" {
+		t.Error("nothing works afterwards")
 	}
 }
