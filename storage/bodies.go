@@ -65,9 +65,11 @@ type Result struct {
 	Error   *Error   `json:"error,omitempty"`
 	Note    string   `json:"note,omitempty"` // a sentence for the person
 	Files   []File   `json:"files,omitempty"`
-	Seconds float64  `json:"seconds"`
-	Log     string   `json:"log,omitempty"` // blob with the whole output, when it was cut here
-	Cut     int64    `json:"cut,omitempty"` // bytes left out here
+	// Digest is what the model is told of the output: head, tail and error lines.
+	Digest  string  `json:"digest,omitempty"`
+	Seconds float64 `json:"seconds"`
+	Log     string  `json:"log,omitempty"` // blob with the whole output, when it was cut here
+	Cut     int64   `json:"cut,omitempty"` // bytes left out here
 }
 
 // Output is one piece of what a run showed, in order.

@@ -101,7 +101,7 @@ func (w *world) Run(ctx context.Context, _ string, c storage.Call, out func(stor
 }
 
 func printed(s string) storage.Result {
-	return storage.Result{Status: "ok", Outputs: []storage.Output{{Stream: "stdout", Text: s}}}
+	return storage.Result{Status: "ok", Outputs: []storage.Output{{Stream: "stdout", Text: s}}, Digest: s}
 }
 
 func raised(name, msg, hint string) storage.Result {

@@ -11,10 +11,6 @@ import (
 	"atoll/storage"
 )
 
-// outputBudget bounds what the model is shown of one run, in bytes; head and
-// tail are kept. Reading is slow: on a CPU 1,500 bytes take some 20 seconds.
-const outputBudget = 1500
-
 // messages builds what a model sees from what happened. Earlier turns are
 // shown as they were, so that the engine finds them in its cache.
 func messages(branch []storage.Entry, p plan) []llm.Message {
@@ -144,22 +140,9 @@ func errorText(e storage.Error) string {
 	return s
 }
 
-// outputText is what a run showed, in order, as text.
+// outputText is what the model is told of what a run showed.
 func outputText(res storage.Result) string {
-	var b strings.Builder
-	for _, o := range res.Outputs {
-		switch {
-		case o.Stream == "stderr" && res.Status == "ok":
-			continue // warnings lead small models astray
-		case o.Text != "":
-			b.WriteString(o.Text)
-		case o.MIME == "image/png":
-			b.WriteString("[a figure was shown to the user]\n")
-		default:
-			b.WriteString(strings.TrimRight(o.Plain, "\n") + "\n")
-		}
-	}
-	s := clip(strings.TrimSpace(b.String()), outputBudget)
+	s := res.Digest
 	for _, f := range res.Files {
 		s += fmt.Sprintf("\n[saved file '%s', %d bytes]", f.Name, f.Size)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -52,12 +53,23 @@ func (s *Service) Run(ctx context.Context, id string, call storage.Call, out fun
 		return storage.Result{}, err
 	}
 	col := &collector{blobs: s.Blobs, out: out}
-	res, err := k.Run(ctx, call.Code, col.take)
+	digest := kernel.NewDigest(digestLimits)
+	res, err := k.Run(ctx, call.Code, func(o kernel.Output) {
+		if o.Stream != "stderr" { // warnings lead small models astray; errors come with the result
+			digest.Add(o)
+		}
+		col.take(o)
+	})
 	outputs, cerr := col.end()
 	if err != nil || cerr != nil {
 		return storage.Result{Outputs: outputs}, errors.Join(err, cerr)
 	}
-	r := storage.Result{Status: string(res.Status), Outputs: outputs, Seconds: res.Took.Seconds(), Cut: res.Cut}
+	r := storage.Result{Status: string(res.Status), Outputs: outputs, Digest: strings.TrimSpace(digest.Text()), Seconds: res.Took.Seconds(), Cut: res.Cut}
+	if res.Log != "" {
+		if r.Log, err = s.keepLog(res.Log); err != nil {
+			notes = append(notes, fmt.Sprintf("The whole output could not be kept: %v.", err))
+		}
+	}
 	if e := res.Error; e != nil {
 		r.Error = &storage.Error{Name: e.Name, Message: e.Message, Line: e.Line, Trace: e.Trace, Hint: e.Hint}
 	}
@@ -69,6 +81,24 @@ func (s *Service) Run(ctx context.Context, id string, call storage.Call, out fun
 		}
 	}
 	return r, nil
+}
+
+// digestLimits bounds what the model is told of one run. Reading is slow: on a
+// CPU 1,600 bytes take some 20 seconds.
+var digestLimits = kernel.DigestLimits{Head: 900, Tail: 450, Errors: 250}
+
+// keepLog moves the log of a run into the store.
+func (s *Service) keepLog(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	hash, _, err := s.Blobs.Put(f, maxKeep)
+	if err != nil {
+		return "", err
+	}
+	return hash, os.Remove(path)
 }
 
 // flushEvery is how long output of one stream is gathered before it is passed
