@@ -119,14 +119,21 @@ func build(o Options, store *storage.Store, blobs *blob.Store) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
+	run, err := config.FindEngine()
+	if err != nil {
+		return nil, fault.New("settings", "A setting is not right", "Correct or unset it.").With(err.Error())
+	}
 	runner := Runner(o.Self)
 	bus := event.NewBus(store)
 	shelf := catalog.NewShelf(o.Home.Models(), cat)
 	h := &host{leave: make(chan struct{}, 1)}
 	h.local = local.New(local.Options{
-		Shelf:  models.Files{Shelf: shelf},
-		Engine: engine.Options{LibDir: config.EngineDir(), Launch: launcher(runner, o.Self)},
-		Pick:   func(llm.Info) harness.Harness { return fenced.Harness{} },
+		Shelf: models.Files{Shelf: shelf},
+		Engine: engine.Options{
+			LibDir: config.EngineDir(), Launch: launcher(runner, o.Self),
+			Context: run.Context, Threads: run.Threads, GPULayers: run.GPULayers,
+		},
+		Pick: func(llm.Info) harness.Harness { return fenced.Harness{} },
 	})
 	providers := []llm.Provider{h.local}
 	if o.Script != "" {
