@@ -11,6 +11,17 @@ import (
 	"atoll/storage"
 )
 
+// Prefix is the beginning of the prompt that a question with these files will
+// have: reading it before the question is there saves that time later, because
+// the engine keeps what it has read.
+func Prefix(branch []storage.Entry, files []storage.File) *llm.Request {
+	ms := messages(branch, plan{})
+	if len(files) > 0 {
+		ms = append(ms, llm.Message{Role: llm.User, Text: userText(storage.User{Files: files})})
+	}
+	return &llm.Request{Messages: ms, MaxTokens: 1}
+}
+
 // messages builds what a model sees from what happened. Earlier turns are
 // shown as they were, so that the engine finds them in its cache.
 func messages(branch []storage.Entry, p plan) []llm.Message {

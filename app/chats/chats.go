@@ -57,6 +57,7 @@ type Service struct {
 	mu      sync.Mutex
 	turns   map[string]*turn
 	garbage []string // hashes that deleted chats referred to
+	warm    warmUp
 	wg      sync.WaitGroup
 	done    bool // no new turns
 }
@@ -255,7 +256,9 @@ func (s *Service) attach(ctx context.Context, in Attach) (Attached, error) {
 	}
 	out := Attached{Files: []Verdict{}}
 	for _, p := range in.Paths {
-		out.Files = append(out.Files, verdict(p)(s.Files.Attach(ctx, in.ID, p)))
+		v := verdict(p)(s.Files.Attach(ctx, in.ID, p))
+		out.Files = append(out.Files, v)
+		s.expect(in.ID, v)
 	}
 	return out, nil
 }
@@ -265,7 +268,9 @@ func (s *Service) Keep(ctx context.Context, chat, name string, r io.Reader) (Ver
 	if _, err := s.Store.Chat(chat); err != nil {
 		return Verdict{}, err
 	}
-	return verdict(name)(s.Files.Keep(ctx, chat, name, r)), nil
+	v := verdict(name)(s.Files.Keep(ctx, chat, name, r))
+	s.expect(chat, v)
+	return v, nil
 }
 
 func verdict(name string) func(storage.File, error) Verdict {

@@ -65,6 +65,7 @@ func (s *Service) send(ctx context.Context, in Send) (Sent, error) {
 	}
 	s.turns[c.ID] = t
 	s.wg.Add(1)
+	s.warm.stop()
 	s.mu.Unlock()
 
 	e, err := s.keepPrompt(ctx, c, text, in.Files)
@@ -244,6 +245,7 @@ func (s *Service) Busy() int {
 func (s *Service) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.done = true
+	s.warm.stop()
 	for _, t := range s.turns {
 		t.cancel()
 	}
