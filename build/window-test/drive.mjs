@@ -26,13 +26,13 @@ async function step(name, run) {
   console.log(`ok  ${name} (${Date.now() - begin} ms)`);
 }
 
-/** The window's X id. Until says that it is mapped. */
-const windowId = () =>
-  until('the window is on the screen', () => {
+/** The X id of the visible window of that title, as soon as there is one. */
+const find = (title) =>
+  until(`the window "${title}" is on the screen`, () => {
     try {
-      return x('search', '--onlyvisible', '--pid', appPid()).split('\n').at(-1);
+      return x('search', '--onlyvisible', '--name', `^${title}$`).split('\n').at(-1);
     } catch {
-      return ''; // xdotool's way to say that it found nothing
+      return ''; // xdotool found nothing
     }
   });
 
@@ -63,13 +63,7 @@ async function drop(id, files) {
   const source = spawn(join(WORK, 'drag'), files, { stdio: 'inherit' });
   const ended = once(source, 'exit');
   try {
-    const from = await until('there is something to drag', () => {
-      try {
-        return x('search', '--onlyvisible', '--name', '^atoll-test-drag$').split('\n').at(-1);
-      } catch {
-        return '';
-      }
-    });
+    const from = await find('atoll-test-drag');
     x('windowmove', from, 1340, 20);
     x('windowraise', from);
     await sleep(300);
@@ -102,6 +96,11 @@ writeFileSync(csv, 'region,amount\nNorth,310\nWest,942.5\nSouth,120\nWest,262\nN
 const second = join(WORK, 'second.csv');
 writeFileSync(second, 'a,b\n1,2\n');
 
+async function removeChip(page) {
+  await page.click('[data-testid=chip] button:last-child');
+  await page.gone('[data-testid=chip]');
+}
+
 async function mainJob() {
   let page;
   try {
@@ -114,7 +113,12 @@ async function mainJob() {
       assert.equal(await page.run('return typeof window.go.desktop.Bridge.Watch'), 'function');
       assert.notEqual(await page.run('return navigator.language'), 'C');
     });
-    const id = await windowId();
+    const id = await find('Atoll');
+
+    await step('the file of the command line is attached', async () => {
+      await page.see('[data-testid=chip]', 'second.csv');
+      await removeChip(page);
+    });
 
     await step('the policy holds: no inline script, no other origin', async () => {
       const blocked = await page.run(`
@@ -159,8 +163,19 @@ async function mainJob() {
       await once(other, 'exit');
       await page.see('[data-testid=chip]', 'second.csv');
       assert.ok(alive(appPid()));
-      await page.click('[data-testid=chip] button:last-child');
-      await page.gone('[data-testid=chip]');
+      await removeChip(page);
+    });
+
+    await step('a file is chosen in the native dialog', async () => {
+      press(id, 'ctrl+o');
+      const dialog = await find('Attach files');
+      press(dialog, 'ctrl+l'); // GTK asks for a path
+      await sleep(1000);
+      x('type', '--delay', 60, second);
+      await sleep(500);
+      x('key', 'Return');
+      await page.see('[data-testid=chip]', 'second.csv');
+      await removeChip(page);
     });
 
     await step('the window goes on with another host', async () => {
@@ -200,7 +215,7 @@ async function noHost() {
       const said = await page.see('[data-testid=refusal]');
       assert.match(said, /Try again/);
       await sleep(1000);
-      execFileSync('import', ['-window', await windowId(), join(WORK, 'refusal.png')]);
+      execFileSync('import', ['-window', await find('Atoll'), join(WORK, 'refusal.png')]);
     });
   } finally {
     await end(page);
