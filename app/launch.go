@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"atoll/app/chats"
 	"atoll/app/config"
@@ -56,7 +54,6 @@ func keep(s *chats.Service) server.Keep {
 
 // TryEngine starts a model worker in the sandbox and lets it load the
 // libraries; it returns what computes.
-func TryEngine(_ context.Context, _ sandbox.Runner, _ string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(config.EngineDir(), "VERSION"))
-	return strings.TrimSpace(string(b)), err
+func TryEngine(ctx context.Context, r sandbox.Runner, self string) (string, error) {
+	return engine.Probe(ctx, engine.Options{LibDir: config.EngineDir(), Launch: launcher(r, self)})
 }

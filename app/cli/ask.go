@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"atoll/app/approval"
@@ -285,11 +286,7 @@ func (a *asking) decide(ctx context.Context, ask event.Ask) error {
 
 var errNobody = fault.WithExit(fault.ExitApproval, "approval.nobody", "The code needs approval and nobody is there to give it", "Use --approve auto to run it inside the sandbox without asking.")
 
-func isTerminal(r io.Reader) bool {
+func isTerminal(r any) bool {
 	f, ok := r.(*os.File)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+	return ok && isatty.IsTerminal(f.Fd())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -214,8 +213,7 @@ type progressLine struct {
 }
 
 func (p Program) progress(label string) *progressLine {
-	f, ok := p.Err.(*os.File)
-	return &progressLine{p: p, label: label, tty: ok && isTerminal(f), last: -1}
+	return &progressLine{p: p, label: label, tty: isTerminal(p.Err), last: -1}
 }
 
 func (l *progressLine) show(done, total int64, text string) {

@@ -24,7 +24,9 @@ func (p Program) setup() *cobra.Command {
 		Long: `Setup puts what Atoll needs into the data folder: the libraries that code may
 use (pandas and others, from a list with hashes) and the starter model. It
 goes on where an interrupted set-up was, and does nothing when all is there.
-It is the only step that needs a network, and none if the parts are in a folder.`,
+It is the only step that needs a network. Without one, take the model from a
+folder with --folder, and copy the folder "python" of a data folder from a
+machine like this one.`,
 		Example: "  atoll setup\n  atoll setup --model qwen2.5-coder-0.5b\n  atoll setup --folder /media/usb",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

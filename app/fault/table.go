@@ -24,11 +24,14 @@ const (
 	ExitStopped  = 130 // stopped
 )
 
-// table: the first row that matches says it.
+// table: the first row that matches says it. A machine without a sandbox is
+// the reason for everything that cannot start there, so it comes first.
 var table = []struct {
 	is error
 	f  Fault
 }{
+	{sandbox.ErrUnsupported, Fault{Code: "sandbox.unsupported", Title: "This machine cannot isolate code, so it is not run", Hint: "Run atoll doctor: it names the missing layer and how to get it.", exit: ExitSandbox, status: 501}},
+	{sandbox.ErrPolicy, Fault{Code: "sandbox.policy", Title: "The sandbox refuses these folders", Hint: "Use a folder of its own for the workspace, not your home folder.", exit: ExitSandbox, status: 422}},
 	{llm.ErrNoMemory, Fault{Code: "model.memory", Title: "The model does not fit in memory", Hint: "Choose a smaller model or a smaller context, or close other programs.", exit: ExitModel, status: 507}},
 	{llm.ErrCrashed, Fault{Code: "model.crashed", Title: "The model process stopped", Hint: "Your prompt is kept; ask again and it starts anew. If it stops again, the model file may be damaged: atoll models verify.", exit: ExitModel, status: 502}},
 	{llm.ErrContextFull, Fault{Code: "model.context", Title: "The chat is longer than the model can read", Hint: "Start a new chat, attach fewer files, or choose a model with a larger context.", exit: ExitFailed, status: 413}},
@@ -36,8 +39,6 @@ var table = []struct {
 	{llm.ErrUnknownModel, Fault{Code: "model.unknown", Title: "There is no such model here", Hint: "See atoll models list; fetch one with atoll models pull, or give the path of a .gguf file.", exit: ExitModel, status: 404}},
 	{llm.ErrEngine, Fault{Code: "model.engine", Title: "The inference engine cannot be started", Hint: "Run atoll doctor; make build fetches the engine again.", exit: ExitModel, status: 500}},
 	{llm.ErrMalformed, Fault{Code: "model.malformed", Title: "The model's answer could not be read", Hint: "Ask again, or choose a larger model.", exit: ExitFailed, status: 502}},
-	{sandbox.ErrUnsupported, Fault{Code: "sandbox.unsupported", Title: "This machine cannot isolate code, so it is not run", Hint: "Run atoll doctor: it names the missing layer and how to get it.", exit: ExitSandbox, status: 501}},
-	{sandbox.ErrPolicy, Fault{Code: "sandbox.policy", Title: "The sandbox refuses these folders", Hint: "Use a folder of its own for the workspace, not your home folder.", exit: ExitSandbox, status: 422}},
 	{storage.ErrLocked, Fault{Code: "data.locked", Title: "Another Atoll uses this data folder", Hint: "Close it, or set ATOLL_HOME to another folder.", exit: ExitData, status: 423}},
 	{storage.ErrNewer, Fault{Code: "data.newer", Title: "These chats were written by a newer version of Atoll", Hint: "Start the newer version; nothing was changed.", exit: ExitData, status: 409}},
 	{storage.ErrDamaged, Fault{Code: "data.damaged", Title: "The chat database is damaged", Hint: "The damaged file is kept; nothing was overwritten. Restore a copy, or move the file away to start with an empty one.", exit: ExitData, status: 500}},

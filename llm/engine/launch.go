@@ -74,7 +74,7 @@ func (p *execProcess) Pid() int { return p.cmd.Process.Pid }
 func worker(o Options) Worker {
 	w := Worker{
 		Args: []string{"worker", "model"},
-		Read: []string{o.Path, o.LibDir},
+		Read: []string{o.LibDir},
 		Env: []string{
 			// An abort would otherwise start a debugger to print its stack.
 			"GGML_NO_BACKTRACE=1",
@@ -82,6 +82,9 @@ func worker(o Options) Worker {
 			// they wait for as soon as another program wants it too.
 			"OMP_WAIT_POLICY=passive",
 		},
+	}
+	if o.Path != "" {
+		w.Read = append(w.Read, o.Path)
 	}
 	// What programs need to start at all on the system at hand.
 	for _, name := range []string{"HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "SystemRoot", "TEMP", "LocalAppData", "VK_ICD_FILENAMES", "GGML_VK_VISIBLE_DEVICES"} {

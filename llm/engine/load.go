@@ -97,3 +97,24 @@ func (e *Engine) drop() {
 	e.live = nil
 	e.mu.Unlock()
 }
+
+// Probe starts a worker, lets it open the libraries of o, and returns what
+// would compute, for example "CPU (haswell)". Errors are those of Load.
+func Probe(ctx context.Context, o Options) (device string, err error) {
+	if o.Launch == nil {
+		return "", fmt.Errorf("%w: no launcher was given", llm.ErrEngine)
+	}
+	o.Path = ""
+	s, err := start(o)
+	if err != nil {
+		return "", fmt.Errorf("%w: start the model process: %w", llm.ErrEngine, err)
+	}
+	defer s.close()
+	err = s.run(ctx, wire.Command{ID: 1, Load: &wire.Load{LibDir: o.LibDir, Threads: 1, GPULayers: o.GPULayers}}, func(ev wire.Event) bool {
+		if ev.Loaded != nil {
+			device = ev.Loaded.Device
+		}
+		return true
+	})
+	return device, err
+}

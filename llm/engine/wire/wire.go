@@ -41,7 +41,7 @@ type Command struct {
 // Load asks for a model. It is the first command of a worker, and the only one
 // of its kind: another model gets another worker.
 type Load struct {
-	Path      string `json:"path"`      // the GGUF file
+	Path      string `json:"path"`      // the GGUF file; "" only opens the libraries and tells the device
 	LibDir    string `json:"libDir"`    // folder of the inference libraries
 	Context   int    `json:"context"`   // tokens; 0 chooses what fits
 	Threads   int    `json:"threads"`   // at least 1

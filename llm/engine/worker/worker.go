@@ -119,6 +119,12 @@ func (s *server) handle(c wire.Command) (wire.Event, error) {
 		return s.out.Write(e)
 	}
 	switch {
+	case c.Load != nil && c.Load.Path == "" && s.model == nil:
+		log := &libraryLog{}
+		if err := openLibrary(c.Load.LibDir, log); err != nil {
+			return wire.Event{}, err
+		}
+		return wire.Event{Loaded: &wire.Loaded{Device: device(c.Load.GPULayers, log)}}, nil
 	case c.Load != nil && s.model == nil:
 		m, err := load(*c.Load, s, send)
 		if err != nil {
