@@ -49,6 +49,31 @@ test('only the rows in view are in the document', async ({ page, mock }) => {
   expect(await table.locator('tbody tr').count()).toBeLessThan(40);
 });
 
+test('the view follows the end until the person scrolls up', async ({ page, mock }) => {
+  await page.setViewportSize({ width: 900, height: 600 });
+  await page.goto(mock.url);
+  await page.getByTestId('approve-mode').click();
+  await page.getByTestId('mode-auto').click();
+  await ask(page, 'table and figure');
+  await expect(page.getByTestId('answer').last()).toContainText('were left out');
+  await finished(page);
+  await expect(page.getByTestId('figure').locator('img')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Copy answer' })).toBeInViewport();
+  await expect(page.getByRole('button', { name: 'To the end' })).toHaveCount(0);
+
+  await ask(page, 'a slow answer');
+  await expect(page.getByTestId('answer').last()).toContainText('Paragraph 5:');
+  await page.getByTestId('timeline').hover();
+  await page.mouse.wheel(0, -1500);
+  await expect(page.getByRole('button', { name: 'To the end' })).toBeVisible();
+  const place = () => page.getByTestId('timeline').evaluate((view) => view.scrollTop);
+  await expect.poll(place).toBeGreaterThan(0);
+  await expect(page.getByTestId('answer').last()).toContainText('Paragraph 12:');
+  await expect(page.getByRole('button', { name: 'To the end' })).toBeVisible();
+  await page.getByRole('button', { name: 'To the end' }).click();
+  await expect(page.getByRole('button', { name: 'To the end' })).toHaveCount(0);
+});
+
 test('code can be edited before it runs', async ({ page, mock }) => {
   await page.goto(mock.url);
   await ask(page, 'table please');
