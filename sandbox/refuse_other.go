@@ -27,7 +27,7 @@ func (r refuser) Start(_ context.Context, _ Policy, c Command) (Process, error) 
 
 func (r refuser) Level(context.Context) Level {
 	return Level{Name: LevelNone, Guarantees: []Guarantee{{
-		Name: "sandbox", Detail: r.reason(), Fix: "Use Linux, or chat without running programs.",
+		Name: "sandbox", Detail: r.reason(), Fix: "Use Linux; other systems come with a later version.",
 	}}}
 }
 

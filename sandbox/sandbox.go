@@ -89,7 +89,7 @@ const (
 
 // A Level is what a machine enforces.
 type Level struct {
-	Name       string      `json:"name"` // "full", "reduced" or "none"
+	Name       string      `json:"name" enum:"full,reduced,none"`
 	Guarantees []Guarantee `json:"guarantees"`
 }
 

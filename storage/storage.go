@@ -40,9 +40,9 @@ type Chat struct {
 	Title   string    `json:"title"`
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
-	Leaf    string    `json:"leaf"`    // the entry that the next one follows
-	Model   string    `json:"model"`   // model reference; "" is the default
-	Approve string    `json:"approve"` // "ask", "auto" or "never"
+	Leaf    string    `json:"leaf"`                          // the entry that the next one follows
+	Model   string    `json:"model"`                         // model reference; "" is the default
+	Approve string    `json:"approve" enum:"ask,auto,never"` // "ask", "auto" or "never"
 }
 
 var (

@@ -41,11 +41,19 @@ type Python func(context.Context) (toolchain.Interpreter, toolchain.Env, error)
 // ErrNoPython means that there is no Python that can be used.
 var ErrNoPython = fault.New("python.none", "There is no Python that Atoll can use", "Install Python 3.9 or newer, or set ATOLL_PYTHON to its path.")
 
-// FindPython is the [Python] of the data folder home. Missing libraries are no
-// error: the kernel then has the standard library only.
+// FindPython is the [Python] of the data folder home. To ask an interpreter who
+// it is takes up to a second, so one that was found is kept until it is gone.
+// Missing libraries are no error: the kernel then has the standard library
+// only.
 func FindPython(home config.Home) Python {
+	var mu sync.Mutex
+	var py toolchain.Interpreter // guarded by mu
 	return func(ctx context.Context) (toolchain.Interpreter, toolchain.Env, error) {
-		py := toolchain.Python(ctx, "")
+		mu.Lock()
+		defer mu.Unlock()
+		if _, err := os.Stat(py.Path); err != nil || !py.OK() {
+			py = toolchain.Python(ctx, "")
+		}
 		if !py.OK() {
 			return py, toolchain.Env{}, ErrNoPython.With(py.Problem + " " + py.Fix)
 		}

@@ -28,8 +28,8 @@ type Event struct {
 type Delta struct {
 	Chat   string          `json:"chat"`
 	Turn   string          `json:"turn"`
-	Call   string          `json:"call,omitempty"` // set: output of that running call
-	Kind   string          `json:"kind"`           // "text", "code", "stdout", "stderr", "display"
+	Call   string          `json:"call,omitempty"`                              // set: output of that running call
+	Kind   string          `json:"kind" enum:"text,code,stdout,stderr,display"` // "text", "code", "stdout", "stderr", "display"
 	Text   string          `json:"text,omitempty"`
 	Output *storage.Output `json:"output,omitempty"` // with "display"
 }
@@ -52,7 +52,7 @@ const (
 type Turn struct {
 	Chat    string  `json:"chat"`
 	Turn    string  `json:"turn"`
-	Phase   Phase   `json:"phase"`
+	Phase   Phase   `json:"phase" enum:"queued,load,prompt,answer,approve,run,done"`
 	Done    float64 `json:"done,omitempty"` // 0 to 1
 	Model   string  `json:"model,omitempty"`
 	Context int     `json:"context,omitempty"` // tokens the model can read
@@ -75,8 +75,8 @@ type Task struct {
 	Label string         `json:"label"`
 	Done  int64          `json:"done"`
 	Total int64          `json:"total"`
-	Unit  string         `json:"unit"`  // "bytes" or "steps"
-	State string         `json:"state"` // "running", "done", "failed"
+	Unit  string         `json:"unit" enum:"bytes,steps"`
+	State string         `json:"state" enum:"running,done,failed"`
 	Error *storage.Fault `json:"error,omitempty"`
 }
 

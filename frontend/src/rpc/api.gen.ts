@@ -1,17 +1,5 @@
-// Types of the page's contract with the host. Bodies of entries follow
-// storage/bodies.go. Written by `go generate ./app/api`; do not edit by hand.
-
-export type Approve = 'ask' | 'auto' | 'never';
-
-export interface Chat {
-  id: string;
-  title: string;
-  created: string;
-  updated: string;
-  leaf: string;
-  model: string;
-  approve: Approve;
-}
+// Written by `go test ./app -run TestTypeScript -update` from the table of methods
+// and the entry bodies; do not edit by hand.
 
 export interface Entry {
   seq: number;
@@ -24,6 +12,86 @@ export interface Entry {
   blobs?: string[];
 }
 
+export interface Output {
+  stream?: string;
+  text?: string;
+  mime?: string;
+  blob?: string;
+  plain?: string;
+}
+
+export interface Delta {
+  chat: string;
+  turn: string;
+  call?: string;
+  kind: 'text' | 'code' | 'stdout' | 'stderr' | 'display';
+  text?: string;
+  output?: Output;
+}
+
+export interface TurnState {
+  chat: string;
+  turn: string;
+  phase: 'queued' | 'load' | 'prompt' | 'answer' | 'approve' | 'run' | 'done';
+  done?: number;
+  model?: string;
+  context?: number;
+  used?: number;
+}
+
+export interface Call {
+  id: string;
+  language: string;
+  code: string;
+}
+
+export interface Ask {
+  id: string;
+  chat: string;
+  turn: string;
+  call: Call;
+  reasons: string[];
+  open: boolean;
+}
+
+export interface Fault {
+  code: string;
+  title: string;
+  hint?: string;
+  detail?: string;
+}
+
+export interface Task {
+  id: string;
+  label: string;
+  done: number;
+  total: number;
+  unit: 'bytes' | 'steps';
+  state: 'running' | 'done' | 'failed';
+  error?: Fault;
+}
+
+export interface Chat {
+  id: string;
+  title: string;
+  created: string;
+  updated: string;
+  leaf: string;
+  model: string;
+  approve: 'ask' | 'auto' | 'never';
+}
+
+export interface Event {
+  seq?: number;
+  entry?: Entry;
+  delta?: Delta;
+  turn?: TurnState;
+  ask?: Ask;
+  task?: Task;
+  chat?: Chat;
+  gone?: string;
+}
+
 export interface File {
   name: string;
   path?: string;
@@ -31,21 +99,12 @@ export interface File {
   blob?: string;
   mime?: string;
   card?: string;
-}
-
-export interface Attached extends File {
-  problem?: string;
+  summary?: string;
 }
 
 export interface User {
   text: string;
   files?: File[];
-}
-
-export interface Call {
-  id: string;
-  language: string;
-  code: string;
 }
 
 export interface Usage {
@@ -63,6 +122,8 @@ export interface Assistant {
   stop?: string;
   usage: Usage;
   interrupted?: boolean;
+  rejected?: string;
+  unsupported?: string[];
 }
 
 export interface Decision {
@@ -71,14 +132,6 @@ export interface Decision {
   by: string;
   note?: string;
   code?: string;
-}
-
-export interface Output {
-  stream?: string;
-  text?: string;
-  mime?: string;
-  blob?: string;
-  plain?: string;
 }
 
 export interface ProgramError {
@@ -96,68 +149,21 @@ export interface Result {
   error?: ProgramError;
   note?: string;
   files?: File[];
+  digest?: string;
   seconds: number;
   log?: string;
   cut?: number;
 }
 
-export interface Fault {
-  code: string;
-  title: string;
-  hint?: string;
-  detail?: string;
+export interface Table {
+  columns: string[];
+  types: string[];
+  index: any[];
+  rows: any[][];
+  shape: number[];
 }
 
-export interface Delta {
-  chat: string;
-  turn: string;
-  call?: string;
-  kind: 'text' | 'code' | 'stdout' | 'stderr' | 'display';
-  text?: string;
-  output?: Output;
-}
-
-export type Phase = 'queued' | 'load' | 'prompt' | 'answer' | 'approve' | 'run' | 'done';
-
-export interface TurnState {
-  chat: string;
-  turn: string;
-  phase: Phase;
-  done?: number;
-  model?: string;
-  context?: number;
-  used?: number;
-}
-
-export interface Ask {
-  id: string;
-  chat: string;
-  turn: string;
-  call: Call;
-  reasons: string[];
-  open: boolean;
-}
-
-export interface Task {
-  id: string;
-  label: string;
-  done: number;
-  total: number;
-  unit: 'bytes' | 'steps';
-  state: 'running' | 'done' | 'failed';
-  error?: Fault;
-}
-
-export interface Event {
-  seq?: number;
-  entry?: Entry;
-  delta?: Delta;
-  turn?: TurnState;
-  ask?: Ask;
-  task?: Task;
-  chat?: Chat;
-  gone?: string;
-}
+export type Empty = Record<string, never>;
 
 export interface ModelRow {
   ref: string;
@@ -170,12 +176,33 @@ export interface ModelRow {
   note?: string;
   problem?: string;
   path?: string;
+  fetched?: number;
+}
+
+export interface Loaded {
+  ref: string;
+  context: number;
+  contextTrain: number;
+  device: string;
 }
 
 export interface Guarantee {
   name: string;
   holds: boolean;
   detail?: string;
+  fix?: string;
+}
+
+export interface Level {
+  name: 'full' | 'reduced' | 'none';
+  guarantees: Guarantee[];
+}
+
+export interface PythonView {
+  ok: boolean;
+  version: string;
+  packages: string[];
+  problem?: string;
   fix?: string;
 }
 
@@ -189,10 +216,40 @@ export interface Status {
   version: string;
   home: string;
   model: ModelRow | null;
-  loaded: { ref: string; context: number; contextTrain: number; device: string } | null;
-  sandbox: { name: 'full' | 'reduced' | 'none'; guarantees: Guarantee[] };
-  python: { ok: boolean; version: string; packages: string[]; problem?: string; fix?: string };
+  loaded: Loaded | null;
+  sandbox: Level;
+  python: PythonView;
   examples: Example[];
+}
+
+export interface Answer {
+  ask: string;
+  allow: boolean;
+  note?: string;
+  code?: string;
+  always?: boolean;
+}
+
+export interface Attach {
+  id: string;
+  paths: string[];
+}
+
+export interface Attached extends File {
+  problem?: string;
+}
+
+export interface Verdicts {
+  files: Attached[];
+}
+
+export interface Create {
+  model?: string;
+  approve?: string;
+}
+
+export interface ChatID {
+  id: string;
 }
 
 export interface ChatView {
@@ -204,25 +261,71 @@ export interface ChatView {
   seq: number;
 }
 
-type Empty = Record<string, never>;
+export interface List {
+  chats: Chat[];
+}
+
+export interface Rename {
+  id: string;
+  title: string;
+}
+
+export interface Send {
+  id: string;
+  text: string;
+  files?: File[];
+}
+
+export interface Sent {
+  turn: string;
+}
+
+export interface Set {
+  id: string;
+  model?: string;
+  approve?: string;
+}
+
+export interface Rows {
+  models: ModelRow[];
+}
+
+export interface ModelRef {
+  ref: string;
+}
+
+export interface TaskRef {
+  task: string;
+}
 
 /** Every method: what goes in and what comes out. */
 export interface Methods {
+  /** tells about the program and the machine */
   'app.status': { in: Empty; out: Status };
-  'chats.list': { in: Empty; out: { chats: Chat[] } };
-  'chats.create': { in: { model?: string; approve?: string }; out: Chat };
-  'chats.get': { in: { id: string }; out: ChatView };
-  'chats.rename': { in: { id: string; title: string }; out: Chat };
-  'chats.delete': { in: { id: string }; out: Empty };
-  'chats.set': { in: { id: string; model?: string; approve?: string }; out: Chat };
-  'chats.attach': { in: { id: string; paths: string[] }; out: { files: Attached[] } };
-  'chats.send': { in: { id: string; text: string; files: File[] }; out: { turn: string } };
-  'chats.stop': { in: { id: string }; out: Empty };
-  'chats.answer': {
-    in: { ask: string; allow: boolean; note?: string; code?: string; always?: boolean };
-    out: Empty;
-  };
-  'models.list': { in: Empty; out: { models: ModelRow[] } };
-  'models.pull': { in: { ref: string }; out: { task: string } };
-  'models.load': { in: { ref: string }; out: Empty };
+  /** answers an approval question */
+  'chats.answer': { in: Answer; out: Empty };
+  /** attaches files by path and returns a verdict for each */
+  'chats.attach': { in: Attach; out: Verdicts };
+  /** starts an empty chat */
+  'chats.create': { in: Create; out: Chat };
+  /** deletes a chat with its files */
+  'chats.delete': { in: ChatID; out: Empty };
+  /** returns a chat with its entries and what runs in it */
+  'chats.get': { in: ChatID; out: ChatView };
+  /** lists the chats, newest first */
+  'chats.list': { in: Empty; out: List };
+  /** changes a chat's title */
+  'chats.rename': { in: Rename; out: Chat };
+  /** keeps a prompt and starts to answer it */
+  'chats.send': { in: Send; out: Sent };
+  /** changes a chat's model or approval mode */
+  'chats.set': { in: Set; out: Chat };
+  /** stops what runs in a chat */
+  'chats.stop': { in: ChatID; out: Empty };
+  /** lists the models of the catalog and of the models folder */
+  'models.list': { in: Empty; out: Rows };
+  /** loads a model into memory */
+  'models.load': { in: ModelRef; out: Empty };
+  /** fetches a model of the catalog */
+  'models.pull': { in: ModelRef; out: TaskRef };
 }

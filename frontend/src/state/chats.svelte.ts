@@ -1,5 +1,5 @@
 // The list of chats and the one that is open.
-import type { Approve, Chat, Event, Example, File as HostFile, TurnState } from '../rpc/api.gen';
+import type { Chat, Event, Example, File as HostFile, TurnState } from '../rpc/api.gen';
 import { asFault, RpcError } from '../rpc/transport';
 import { text } from '../text/text';
 import { attachPaths } from './attach';
@@ -7,6 +7,9 @@ import { drafts } from './drafts.svelte';
 import { host, transport } from './host.svelte';
 import { notices } from './notices.svelte';
 import { apply, applyBuffered, fromView, items, type Item, type Timeline } from './timeline';
+
+/** Whether code runs after asking, without asking, or never. */
+export type Approve = Chat['approve'];
 
 const OPEN = 'atoll.open';
 
