@@ -108,6 +108,11 @@ func raised(name, msg, hint string) storage.Result {
 	return storage.Result{Status: "error", Error: &storage.Error{Name: name, Message: msg, Hint: hint}}
 }
 
+func at(line int, r storage.Result) storage.Result {
+	r.Error.Line = line
+	return r
+}
+
 // say runs a turn and returns a line for each entry.
 func (w *world) say(text string, files ...storage.File) ([]string, error) {
 	body, _ := json.Marshal(storage.User{Text: text, Files: files})
@@ -203,7 +208,7 @@ func TestStopKeepsOneResultForEachCall(t *testing.T) {
 
 func TestWhatTheModelSees(t *testing.T) {
 	w := &world{t: t, answers: []string{"```bad", "```good", "North"}, cells: map[string]storage.Result{
-		"bad":  raised("KeyError", "'Price'", "Columns of df: ['price']. Did you mean 'price'?"),
+		"bad":  at(1, raised("KeyError", "'Price'", "Columns of df: ['price']. Did you mean 'price'?")),
 		"good": printed("North 12\n"),
 	}}
 	if _, err := w.say("best region?", sales); err != nil {
@@ -216,9 +221,19 @@ func TestWhatTheModelSees(t *testing.T) {
 	if !strings.HasPrefix(first, sales.Card) || !strings.HasSuffix(first, "best region?") {
 		t.Errorf("first message %q", first)
 	}
-	last := w.requests[1].Messages[len(w.requests[1].Messages)-1]
-	if last.Role != llm.ToolRole || !strings.Contains(last.Text, "KeyError: 'Price'") || !strings.Contains(last.Text, "Did you mean 'price'?") {
-		t.Errorf("error as the model sees it: %q", last.Text)
+	second := w.requests[1].Messages
+	last := second[len(second)-1]
+	for _, want := range []string{"KeyError: 'Price'", "Did you mean 'price'?", "The line was: bad"} {
+		if !strings.Contains(last.Text, want) {
+			t.Errorf("error as the model sees it: %q lacks %q", last.Text, want)
+		}
+	}
+	if len(second) != 2 || last.Role != llm.User {
+		t.Errorf("the failed program is shown: %+v", second)
+	}
+	third := w.requests[2].Messages
+	if d := cmp.Diff(second, third[:2]); d != "" {
+		t.Errorf("what the model saw before has changed (-before +after):\n%s", d)
 	}
 }
 

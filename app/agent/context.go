@@ -22,12 +22,14 @@ func Prefix(branch []storage.Entry, files []storage.File) *llm.Request {
 	return &llm.Request{Messages: ms, MaxTokens: 1}
 }
 
-// messages builds what a model sees from what happened. Earlier turns are
-// shown as they were, so that the engine finds them in its cache.
+// messages builds what a model sees from what happened. A program that failed
+// is not shown again, because a small model copies what it sees: in its place
+// stands what went wrong, and where. The view only ever grows, so that the
+// engine finds all of it in its cache but the end.
 func messages(branch []storage.Entry, p plan) []llm.Message {
+	failed := failures(branch)
 	var ms []llm.Message
-	calls := map[string]*llm.ToolCall{}
-	forgotten := forgotten(branch, p)
+	codes := map[string]string{} // what ran, by call
 	for _, e := range branch {
 		switch e.Kind {
 		case storage.UserSaid:
@@ -37,28 +39,33 @@ func messages(branch []storage.Entry, p plan) []llm.Message {
 			}
 		case storage.AssistantSaid:
 			var b storage.Assistant
-			if json.Unmarshal(e.Body, &b) != nil || forgotten[e.ID] {
+			if json.Unmarshal(e.Body, &b) != nil {
 				continue
 			}
 			m := llm.Message{Role: llm.Assistant, Text: b.Text}
 			for _, c := range b.Calls {
-				m.Calls = append(m.Calls, *harness.NewCodeCall(c.ID, c.Language, c.Code))
+				codes[c.ID] = c.Code
+				if !failed[c.ID] {
+					m.Calls = append(m.Calls, *harness.NewCodeCall(c.ID, c.Language, c.Code))
+				}
 			}
-			if m.Text == "" && len(m.Calls) == 0 {
+			if len(m.Calls) == 0 && (m.Text == "" || len(b.Calls) > 0) {
 				continue
 			}
 			ms = append(ms, m)
-			for i := range m.Calls {
-				calls[m.Calls[i].ID] = &ms[len(ms)-1].Calls[i]
-			}
 		case storage.CallDecided:
 			var b storage.Decision
-			if json.Unmarshal(e.Body, &b) == nil && b.Code != "" && calls[b.Call] != nil {
-				*calls[b.Call] = *harness.NewCodeCall(b.Call, "python", b.Code) // what really ran
+			if json.Unmarshal(e.Body, &b) == nil && b.Code != "" {
+				codes[b.Call] = b.Code // what really ran
+				replace(ms, b)
 			}
 		case storage.CallEnded:
 			var b storage.Result
-			if json.Unmarshal(e.Body, &b) == nil && !forgotten[b.Call] {
+			switch {
+			case json.Unmarshal(e.Body, &b) != nil:
+			case failed[b.Call]:
+				ms = append(ms, llm.Message{Role: llm.User, Text: failureText(b, codes[b.Call])})
+			default:
 				ms = append(ms, llm.Message{Role: llm.ToolRole, CallID: b.Call, Text: resultText(b)})
 			}
 		}
@@ -69,31 +76,24 @@ func messages(branch []storage.Entry, p plan) []llm.Message {
 	return ms
 }
 
-// forgotten returns the ids of this turn's answers and calls that failed,
-// except the last one, when the plan wants a fresh start.
-func forgotten(branch []storage.Entry, p plan) map[string]bool {
-	ids := map[string]bool{}
-	if !p.forget {
-		return ids
-	}
-	var prev []string
-	in := false
-	for _, e := range branch {
-		in = in || e.ID == p.turnStart
-		var b storage.Assistant
-		if !in || e.Kind != storage.AssistantSaid || json.Unmarshal(e.Body, &b) != nil || len(b.Calls) == 0 {
-			continue
-		}
-		for _, id := range prev {
-			ids[id] = true
-		}
-		prev = []string{e.ID}
-		for _, c := range b.Calls {
-			if p.codes[strings.TrimSpace(c.Code)] == "ok" {
-				prev = nil
-				break
+// replace puts a person's version of a program where the model's was.
+func replace(ms []llm.Message, d storage.Decision) {
+	for i := range ms {
+		for j := range ms[i].Calls {
+			if c := &ms[i].Calls[j]; c.ID == d.Call {
+				*c = *harness.NewCodeCall(c.ID, "python", d.Code)
 			}
-			prev = append(prev, c.ID)
+		}
+	}
+}
+
+// failures returns the calls that ran and gave nothing to answer from.
+func failures(branch []storage.Entry) map[string]bool {
+	ids := map[string]bool{}
+	for _, e := range branch {
+		var b storage.Result
+		if e.Kind == storage.CallEnded && json.Unmarshal(e.Body, &b) == nil && b.Status != "denied" {
+			ids[b.Call] = b.Status != "ok" || !showed(b)
 		}
 	}
 	return ids
@@ -113,38 +113,47 @@ func userText(u storage.User) string {
 	return b.String()
 }
 
-// resultText is what the model is told about a run: the output, or the error
-// with what would help, and what to do next.
+// resultText is what the model is told about a run that went well, or that a
+// person did not allow.
 func resultText(res storage.Result) string {
-	out := outputText(res)
-	switch res.Status {
-	case "ok":
-		if !showed(res) {
-			return "The code ran but printed nothing. Write the complete block again and print the result."
-		}
-		return out + "\nAnswer the question in one or two sentences with these values. If something is still missing, write another ```python block."
-	case "denied":
-		if res.Note != "" {
-			return "The code was not run: " + res.Note
-		}
-		return "The user did not allow this code to run."
-	case "error":
-		if res.Error != nil {
-			return strings.TrimSpace(out+"\n"+errorText(*res.Error)) + "\nFix the error and write the complete corrected block."
-		}
+	switch {
+	case res.Status == "ok":
+		return outputText(res) + "\nAnswer the question in one or two sentences with these values. If something is still missing, write another ```python block."
+	case res.Note != "":
+		return "The code was not run: " + res.Note
 	}
-	note := res.Note
-	if note == "" {
-		note = "the run ended: " + res.Status
+	return "The user did not allow this code to run."
+}
+
+// failureText is what the model is told about a program that failed, without
+// the program.
+func failureText(res storage.Result, code string) string {
+	what := res.Note
+	switch {
+	case res.Status == "ok":
+		return "An attempt printed nothing. Print the result."
+	case res.Error != nil:
+		what = errorText(*res.Error)
+		if line := lineOf(code, res.Error.Line); line != "" {
+			what += "\nThe line was: " + line
+		}
+	case what == "":
+		what = "it ended: " + res.Status
 	}
-	return strings.TrimSpace(out+"\n"+note) + "\nWrite a corrected block that avoids this."
+	return "An attempt failed. " + what + "\nDo not make this mistake again."
+}
+
+// lineOf returns line n of a program, counted from 1.
+func lineOf(code string, n int) string {
+	lines := strings.Split(code, "\n")
+	if n < 1 || n > len(lines) {
+		return ""
+	}
+	return clip(strings.TrimSpace(lines[n-1]), 200)
 }
 
 func errorText(e storage.Error) string {
 	s := e.Name + ": " + clip(e.Message, 400)
-	if e.Line > 0 {
-		s += fmt.Sprintf(" (line %d)", e.Line)
-	}
 	if e.Hint != "" {
 		s += "\n" + clip(e.Hint, 600)
 	}

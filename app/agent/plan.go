@@ -14,18 +14,16 @@ import (
 // the turn. Small models need to be held: first code, then an answer; never
 // the same failing program twice; no number that nothing printed.
 type plan struct {
-	needCode  bool // the next answer must be code
-	ran       int  // programs that ran without an error and showed something
-	failed    int
-	same      map[string]int    // times an error was met
-	codes     map[string]string // program → how it ended
-	reprompt  string            // said to the model instead of waiting for it to notice
-	malforms  int
-	mayRun    bool // the chat's mode lets code run
-	rejected  int
-	warm      bool // sample with some heat: greedy decoding repeats itself
-	forget    bool // leave the failed programs of this turn out of the prompt
-	turnStart string
+	needCode bool // the next answer must be code
+	ran      int  // programs that ran without an error and showed something
+	failed   int
+	same     map[string]int    // times an error was met
+	codes    map[string]string // program → how it ended
+	reprompt string            // said to the model instead of waiting for it to notice
+	malforms int
+	mayRun   bool // the chat's mode lets code run
+	rejected int
+	warm     bool // sample with some heat: greedy decoding repeats itself
 	// lastOutput is what the last successful program showed, as the model saw it.
 	lastOutput string
 }
@@ -36,7 +34,6 @@ func newPlan(branch []storage.Entry, mode string) plan {
 		return p
 	}
 	last := branch[len(branch)-1]
-	p.turnStart = last.ID
 	var user storage.User
 	_ = json.Unmarshal(last.Body, &user) // an unreadable request asks for nothing
 	files := false
@@ -115,7 +112,7 @@ func (p *plan) denied(note string) {
 func (p *plan) result(c storage.Call, res storage.Result) (gaveUp bool) {
 	code := strings.TrimSpace(c.Code)
 	seen := p.codes[code]
-	p.reprompt, p.forget = "", false
+	p.reprompt = ""
 	if res.Status == "ok" && showed(res) {
 		p.codes[code] = "ok"
 		p.ran++
@@ -129,7 +126,7 @@ func (p *plan) result(c storage.Call, res storage.Result) (gaveUp bool) {
 	key := errorKey(res)
 	p.same[key]++
 	if seen != "" || p.same[key] > 1 { // greedy decoding would write it a third time
-		p.warm, p.forget = true, true
+		p.warm = true
 	}
 	return p.same[key] >= maxSame
 }
