@@ -18,7 +18,7 @@ class Host {
   readonly installed = $derived((this.models ?? []).filter((row) => row.installed));
   /** The model a new chat gets. */
   readonly standard = $derived(
-    this.installed.find((row) => row.default) ?? this.status?.model ?? this.installed[0] ?? null,
+    this.installed.find((row) => row.default) ?? this.installed[0] ?? null,
   );
 
   model(ref: string): ModelRow | undefined {

@@ -63,6 +63,7 @@ export const en = {
   model: 'Model',
   chooseModel: 'Choose a model',
   noModel: 'No model',
+  notHere: 'not on this computer',
   installed: 'On this computer',
   downloadable: 'Can be downloaded',
   download: 'Download',
