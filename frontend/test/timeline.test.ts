@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call, Chat, ChatView, Entry, Event } from '../src/rpc/api.gen';
-import {
-  apply,
-  applyBuffered,
-  fromView,
-  items,
-  usedTokens,
-  type Item,
-  type Timeline,
-} from '../src/state/timeline';
+import { items, type Item } from '../src/state/items';
+import { apply, applyBuffered, fromView, usedTokens, type Timeline } from '../src/state/timeline';
 
 const chat: Chat = {
   id: 'c',

@@ -6,7 +6,8 @@ import { attachPaths } from './attach';
 import { drafts } from './drafts.svelte';
 import { host, transport } from './host.svelte';
 import { notices } from './notices.svelte';
-import { apply, applyBuffered, fromView, items, type Item, type Timeline } from './timeline';
+import { items, type Item } from './items';
+import { apply, applyBuffered, fromView, type Timeline } from './timeline';
 
 /** Whether code runs after asking, without asking, or never. */
 export type Approve = Chat['approve'];
