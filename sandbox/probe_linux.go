@@ -91,7 +91,7 @@ func trivialProgram() (string, error) {
 			return p, nil
 		}
 	}
-	return "", errors.New("There is no program 'true' to try the sandbox with.") //nolint:staticcheck // a sentence for people
+	return "", errors.New("there is no program 'true' to try the sandbox with")
 }
 
 // reducedForbidden says why the reduced mode is not even tried.

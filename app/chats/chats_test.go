@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"atoll/app/api"
@@ -27,8 +26,6 @@ type world struct {
 	store *storage.Store
 	svc   *chats.Service
 
-	mu       sync.Mutex
-	prompts  []*llm.Request
 	asked    chan *llm.Request // every request that reaches the model
 	answer   chan string       // what it says; a closed channel ends it
 	stopped  chan struct{}     // a request was cancelled
@@ -118,13 +115,6 @@ func must[Out any](w *world, method string, in any) Out {
 		w.t.Fatalf("%s: %v", method, err)
 	}
 	return out
-}
-
-// ended waits until no turn runs.
-func (w *world) ended() {
-	for w.svc.Busy() > 0 {
-		<-w.t.Context().Done()
-	}
 }
 
 func (w *world) kinds(chat string) (kinds []string) {

@@ -41,7 +41,6 @@ type collector struct {
 	unitVary              bool
 	min, max              [2]float64 // with "." and with ","
 	odd                   []oddity
-	oddN                  int64
 
 	dates    dating
 	dateOdd  []oddity
