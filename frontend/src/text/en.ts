@@ -106,6 +106,9 @@ export const en = {
   answerLabel: 'Answer',
   interrupted: 'This answer was stopped before it was finished.',
   cutLength: 'The answer reached its length limit.',
+  rejected: (why: string) => `An answer that was not accepted (${why})`,
+  unsupported: (numbers: string) =>
+    `No output shows these numbers, so check them before you use them: ${numbers}`,
   copy: 'Copy',
   copied: 'Copied',
   copyAnswer: 'Copy answer',
