@@ -41,7 +41,7 @@ $(PAGE): frontend/node_modules/.package-lock.json $(PAGESRC)
 	@touch frontend/dist/.keep $(PAGE)
 
 frontend/node_modules/.package-lock.json: frontend/package-lock.json
-	cd frontend && npm ci --no-fund --no-audit --silent
+	cd frontend && npm ci --no-fund --no-audit --loglevel=error
 	@touch $@
 
 setup: atoll ## fetch the Python libraries and the starter model
