@@ -153,7 +153,9 @@ func (m *model) decode(tokens []llama.Token) error {
 			return err
 		}
 	}
+	wall, cpu := time.Now(), cpuTime()
 	code, err := llama.Decode(m.context, m.batch)
+	m.crew.worked(time.Since(wall), cpuTime()-cpu)
 	if code == 0 && err == nil {
 		m.past = append(m.past, tokens...)
 		return nil

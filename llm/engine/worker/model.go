@@ -30,6 +30,7 @@ type model struct {
 	bos      llama.Token // put before every prompt that lacks it; TokenNull: none
 	size     int         // tokens of context
 	abort    *abortFlag
+	crew     *crew
 
 	// past holds the tokens whose keys and values are in the cache, so that a
 	// prompt which begins alike is computed only from where it differs.
@@ -176,6 +177,7 @@ func (m *model) open(threads int, log *libraryLog) error {
 		return fail(wire.KindMemory, "a context of %d tokens cannot be made, most likely for want of memory: choose a smaller context or close other programs", m.size)
 	}
 	m.context = c
+	m.crew = newCrew(threads, func(n int) { llama.SetNThreads(c, int32(n), int32(n)) })
 	if m.memory, err = llama.GetMemory(c); err != nil {
 		return err
 	}
