@@ -65,6 +65,11 @@ func FindPython(home config.Home) Python {
 	}
 }
 
+// Kernel joins what was found to what a kernel needs.
+func Kernel(py toolchain.Interpreter, env toolchain.Env) kernel.Interpreter {
+	return kernel.Interpreter{Path: py.Path, Read: py.Prefixes, Site: env.Site, Config: env.Config}
+}
+
 // A Service holds the kernels.
 type Service struct {
 	Deps
@@ -147,7 +152,7 @@ func (s *Service) session(ctx context.Context, id string, c *chat) (*kernel.Pyth
 	}
 	k, err := kernel.New(kernel.Options{
 		Runner:      s.Runner,
-		Interpreter: kernel.Interpreter{Path: py.Path, Read: py.Prefixes, Site: env.Site, Config: env.Config},
+		Interpreter: Kernel(py, env),
 		Dir:         c.ws.Work(),
 		Read:        []string{c.ws.Files()},
 		LogDir:      filepath.Join(s.Home.Chat(id), "logs"),

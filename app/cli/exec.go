@@ -17,6 +17,7 @@ import (
 	"atoll/app/config"
 	"atoll/app/fault"
 	"atoll/sandbox"
+	"atoll/sandbox/kernel"
 	"atoll/sandbox/workspace"
 )
 
@@ -136,17 +137,11 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	read := append([]string{ws.Files(), program}, py.Prefixes...)
-	vars := []string{
-		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "LC_ALL=C.UTF-8",
-		"PYTHONUTF8=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1", "MPLBACKEND=Agg", "MPLCONFIGDIR=/tmp/.matplotlib",
-	}
-	if env.Site != "" {
-		read = append(read, env.Site)
-		vars = append(vars, "PYTHONPATH="+env.Site)
-	}
-	proc, err := app.Runner(self).Start(ctx, sandbox.Policy{Read: read, Write: []string{ws.Work()}, Env: vars},
-		sandbox.Command{Path: py.Path, Args: []string{"-s", program}, Dir: ws.Work()})
+	policy := kernel.Options{
+		Interpreter: cells.Kernel(py, env), Dir: ws.Work(), Read: []string{ws.Files(), program},
+	}.Policy()
+	policy.Env = append(policy.Env, "PYTHONUNBUFFERED=1", "MPLBACKEND=Agg")
+	proc, err := app.Runner(self).Start(ctx, policy, sandbox.Command{Path: py.Path, Args: []string{"-s", program}, Dir: ws.Work()})
 	if err != nil {
 		return 0, err
 	}

@@ -73,7 +73,7 @@ func launch(ctx context.Context, o Options) (*process, error) {
 	}
 	secret := randomHex()
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	proc, err := o.Runner.Start(own, o.policy(), sandbox.Command{
+	proc, err := o.Runner.Start(own, o.Policy(), sandbox.Command{
 		Path:  o.Interpreter.Path,
 		Args:  []string{"-I", "-u", "-B", "-X", "utf8", "-c", bootstrap},
 		Dir:   o.Dir,

@@ -72,8 +72,9 @@ func (o Options) check() error {
 	return nil
 }
 
-// policy is what the interpreter may do.
-func (o Options) policy() sandbox.Policy {
+// Policy is what the interpreter may do. Programs that run beside a session,
+// as atoll exec does, take the same.
+func (o Options) Policy() sandbox.Policy {
 	py := o.Interpreter
 	read := append([]string{}, py.Read...)
 	path := "/usr/local/bin:/usr/bin:/bin"
