@@ -26,12 +26,16 @@ class Host {
   }
 
   async refresh(): Promise<void> {
-    const [status, models] = await Promise.all([
-      transport.call('app.status', {}),
-      transport.call('models.list', {}),
+    // A question can be sent as soon as the models are known; what the machine
+    // can do takes longer to find out.
+    await Promise.all([
+      transport.call('models.list', {}).then(({ models }) => {
+        this.models = models ?? [];
+      }),
+      transport.call('app.status', {}).then((status) => {
+        this.status = status;
+      }),
     ]);
-    this.status = status;
-    this.models = models.models ?? [];
   }
 
   fold(events: Event[]): void {
