@@ -70,6 +70,7 @@ windows: $(PAGE) ## cross-build both programs for Windows
 
 test-escape: ## hostile programs against the sandbox
 	ATOLL_ESCAPE=1 go test -count=1 -timeout 10m ./sandbox
+	go test -count=1 -run Memory ./sandbox/kernel
 
 test-crash: ## kill -9, full disks and damaged files against the store
 	ATOLL_CRASH=1 go test -count=1 -timeout 15m ./storage/...

@@ -206,7 +206,12 @@ func (h *host) serve(ctx context.Context, ln net.Listener, token string, o Optio
 		}
 	}
 	cancel() // ends the event streams
-	_ = srv.Close()
+	last, end := context.WithTimeout(context.Background(), stopTime)
+	defer end()
+	if err := srv.Shutdown(last); err != nil { // lets answers get out first
+		err = errors.Join(err, srv.Close())
+		slog.Warn("close the door", "error", err)
+	}
 	<-done
 	return nil
 }

@@ -63,6 +63,9 @@ func TestLimits(t *testing.T) {
 			if row.slow && os.Getenv("ATOLL_ESCAPE") == "" {
 				t.Skip("NOT TESTED: slow; set ATOLL_ESCAPE=1")
 			}
+			if raced && row.limits.Memory > 0 {
+				t.Skip("NOT TESTED: the helper of a race-detecting build needs more memory than the limit; make test-escape")
+			}
 			for level, r := range runners(t) {
 				if level == LevelReduced && row.full {
 					continue
