@@ -38,7 +38,7 @@ var rules = map[string][]string{
 	"app/config":        {},
 	"app/api":           {},
 	"app/event":         {"storage"},
-	"app/fault":         {"llm", "sandbox", "storage"},
+	"app/fault":         {"app/config", "llm", "sandbox", "storage"},
 	"app/approval":      {"app/event", "storage"},
 	"app/agent":         {"app/approval", "app/event", "app/fault", "llm", "storage"},
 	"app/cells":         {"app/config", "app/fault", "sandbox", "storage"},

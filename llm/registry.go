@@ -18,8 +18,11 @@ func NewRegistry(ps ...Provider) *Registry {
 	return r
 }
 
-// Has reports whether there is a provider called id.
+// Has reports whether there is a provider called id. A nil registry has none.
 func (r *Registry) Has(id string) bool {
+	if r == nil {
+		return false
+	}
 	_, ok := r.providers[id]
 	return ok
 }

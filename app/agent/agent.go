@@ -97,10 +97,13 @@ func (l *loop) fail(ctx context.Context, err error) error {
 	f := fault.Of(err)
 	body := storage.Fault{Code: f.Code, Title: f.Title, Hint: f.Hint, Detail: f.Detail}
 	if _, aerr := l.append(context.WithoutCancel(ctx), storage.Failed, body); aerr != nil {
-		return errors.Join(f, aerr)
+		return fmt.Errorf("%w: %w", ErrUnkept, errors.Join(aerr, f))
 	}
 	return f
 }
+
+// ErrUnkept means that not even the reason why a turn ended could be kept.
+var ErrUnkept = errors.New("the end of the turn could not be kept")
 
 // loop is the state of one turn.
 type loop struct {

@@ -3,6 +3,7 @@ package chats
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -131,8 +132,15 @@ func (s *Service) run(ctx context.Context, chat, leaf string, t *turn) {
 	} else {
 		err = r.Fail(ctx, at, err)
 	}
-	if err != nil { // the chat has it as an entry
-		slog.Info("turn ended without an answer", "chat", chat, "code", fault.Of(err).Code)
+	if err == nil {
+		return
+	}
+	f := fault.Of(err)
+	slog.Info("turn ended without an answer", "chat", chat, "code", f.Code)
+	if errors.Is(err, agent.ErrUnkept) {
+		s.mu.Lock()
+		t.state.Fault = &storage.Fault{Code: f.Code, Title: f.Title, Hint: f.Hint, Detail: f.Detail}
+		s.mu.Unlock()
 	}
 }
 

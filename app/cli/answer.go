@@ -55,13 +55,22 @@ type Usage struct {
 // finish reads the turn back from the store, which is what counts, and prints it.
 func (a *asking) finish(ctx context.Context) error {
 	var v chats.View
-	if err := a.host.Call(ctx, "chats.get", chats.ID{ID: a.chatID}, &v); err != nil {
+	err := a.host.Call(ctx, "chats.get", chats.ID{ID: a.chatID}, &v)
+	if errors.Is(err, fault.ErrHostGone) { // a new one reads what the old one kept
+		if a.host, err = a.connect(ctx); err == nil {
+			err = a.host.Call(ctx, "chats.get", chats.ID{ID: a.chatID}, &v)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	ans := answer(v)
 	end := a.ended
-	if end == nil && ans.Fault != nil {
+	if ans.Fault != nil && (end == nil || errors.Is(end, fault.ErrHostGone)) {
 		end = ans.Fault
+	}
+	if end == nil && ans.Text == "" && a.unkept != nil {
+		end = a.unkept
 	}
 	f := fault.Of(end)
 	if f != nil {

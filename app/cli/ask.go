@@ -86,7 +86,8 @@ type asking struct {
 	host   *client.Client
 	chatID string
 	turn   string
-	ended  error // why following stopped early
+	ended  error        // why following stopped early
+	unkept *fault.Fault // why the turn ended, when the chat could not keep it
 }
 
 var errEnded = errors.New("turn ended")
@@ -222,6 +223,10 @@ func (a *asking) show(ctx context.Context, e event.Event) error {
 	case e.Turn != nil && e.Turn.Chat == a.chatID && (a.turn == "" || e.Turn.Turn == a.turn):
 		a.event("phase", map[string]any{"phase": e.Turn.Phase, "done": e.Turn.Done})
 		if e.Turn.Phase == event.Ended {
+			if e.Turn.Fault != nil {
+				b, _ := json.Marshal(e.Turn.Fault) // strings always marshal
+				a.unkept, _ = fault.Read(b)
+			}
 			return errEnded
 		}
 	case e.Ask != nil && e.Ask.Chat == a.chatID && e.Ask.Open:

@@ -112,7 +112,7 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	}
 	dir, err := os.MkdirTemp(home.Run(), "exec-")
 	if err != nil {
-		return 0, fmt.Errorf("make a workspace: %w", err)
+		return 0, fmt.Errorf("%w: %w", config.ErrHome, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	ws, err := workspace.Open(dir)
@@ -131,7 +131,7 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	}
 	program := filepath.Join(dir, "main.py") // beside the workspace: the code can read it, not change it
 	if err := os.WriteFile(program, []byte(s.source), 0o600); err != nil {
-		return 0, fmt.Errorf("keep the code: %w", err)
+		return 0, fmt.Errorf("%w: %w", config.ErrHome, err)
 	}
 	before, err := ws.Snapshot()
 	if err != nil {

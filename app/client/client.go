@@ -37,6 +37,9 @@ var ErrNoHost = errors.New("no host is running")
 // its store first.
 const startTime = 30 * time.Second
 
+// helloTime bounds how long a host that is there may take to say so.
+const helloTime = 10 * time.Second
+
 // Connect returns a client of the host of home; it starts one when there is
 // none. build is the caller's own: an idle host of another build is replaced.
 func Connect(ctx context.Context, home config.Home, build string) (*Client, error) {
@@ -46,8 +49,8 @@ func Connect(ctx context.Context, home config.Home, build string) (*Client, erro
 			err = ErrNoHost
 		}
 	}
-	if err == nil {
-		return c, nil
+	if err == nil || errors.Is(err, fault.ErrHostBusy) || ctx.Err() != nil {
+		return c, err
 	}
 	if err := home.Make(); err != nil {
 		return nil, err
@@ -90,7 +93,12 @@ func Find(ctx context.Context, home config.Home) (*Client, error) {
 		},
 		MaxIdleConnsPerHost: 8,
 	}}
-	res, err := c.Do(ctx, http.MethodGet, "/hello", nil)
+	hello, cancel := context.WithTimeout(ctx, helloTime)
+	defer cancel()
+	res, err := c.Do(hello, http.MethodGet, "/hello", nil)
+	if err != nil && hello.Err() != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w: process %d, within %v", fault.ErrHostBusy, c.addr.PID, helloTime)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoHost, err)
 	}
@@ -163,12 +171,12 @@ func (c *Client) Call(ctx context.Context, method string, in, out any) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("the host is gone (%s): %w", method, err)
+		return fmt.Errorf("%w: %s: %w", fault.ErrHostGone, method, err)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return fmt.Errorf("the host is gone (%s): %w", method, err)
+		return fmt.Errorf("%w: %s: %w", fault.ErrHostGone, method, err)
 	}
 	if res.StatusCode != http.StatusOK {
 		f, err := fault.Read(b)
@@ -202,7 +210,7 @@ func (c *Client) Follow(ctx context.Context, since uint64, ready func() error, f
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("follow events: the host is gone: %w", err)
+			return fmt.Errorf("%w: follow events: %w", fault.ErrHostGone, err)
 		}
 		if bytes.HasPrefix(line, []byte(": hello")) && ready != nil {
 			if err := ready(); err != nil {

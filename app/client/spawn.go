@@ -42,7 +42,7 @@ func spawn(home config.Home) (<-chan struct{}, error) {
 	}
 	log, err := os.Create(home.HostLog())
 	if err != nil {
-		return nil, fmt.Errorf("start the host: %w", err)
+		return nil, fmt.Errorf("%w: %w", config.ErrHome, err)
 	}
 	defer log.Close()
 	cmd := exec.Command(prog, "host")

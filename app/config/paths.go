@@ -3,6 +3,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,13 +19,13 @@ func FindHome() (Home, error) {
 	if h := os.Getenv("ATOLL_HOME"); h != "" {
 		abs, err := filepath.Abs(h)
 		if err != nil {
-			return "", fmt.Errorf("resolve ATOLL_HOME: %w", err)
+			return "", fmt.Errorf("%w: %w", ErrHome, err)
 		}
 		return Home(abs), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find the home folder (set ATOLL_HOME to a folder for Atoll's data): %w", err)
+		return "", fmt.Errorf("%w: there is no home folder: %w", ErrHome, err)
 	}
 	switch runtime.GOOS {
 	case "windows":
@@ -42,11 +43,14 @@ func FindHome() (Home, error) {
 	}
 }
 
+// ErrHome means that the data folder cannot be made or written.
+var ErrHome = errors.New("the data folder cannot be used")
+
 // Make creates the data folder with access for its owner only.
 func (h Home) Make() error {
 	for _, d := range []string{string(h), h.Run(), h.Chats(), h.Models()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
-			return fmt.Errorf("make data folder (set ATOLL_HOME to a folder you can write): %w", err)
+			return fmt.Errorf("%w: %w", ErrHome, err)
 		}
 	}
 	return nil

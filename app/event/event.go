@@ -57,6 +57,9 @@ type Turn struct {
 	Model   string  `json:"model,omitempty"`
 	Context int     `json:"context,omitempty"` // tokens the model can read
 	Used    int     `json:"used,omitempty"`    // tokens of the last prompt and its answer
+	// Fault says, at the end, why there is no answer when not even that could be
+	// kept: the disk is full.
+	Fault *storage.Fault `json:"fault,omitempty"`
 }
 
 // Ask is an approval waiting for a person; Open false withdraws it.

@@ -2,7 +2,9 @@ package fault
 
 import (
 	"context"
+	"errors"
 
+	"atoll/app/config"
 	"atoll/llm"
 	"atoll/llm/catalog"
 	"atoll/sandbox"
@@ -24,6 +26,13 @@ const (
 	ExitStopped  = 130 // stopped
 )
 
+var (
+	// ErrHostBusy means that a host is there and does not answer.
+	ErrHostBusy = errors.New("the host does not answer")
+	// ErrHostGone means that the host ended while it was needed.
+	ErrHostGone = errors.New("the host is gone")
+)
+
 // table: the first row that matches says it. A machine without a sandbox is
 // the reason for everything that cannot start there, so it comes first.
 var table = []struct {
@@ -42,6 +51,9 @@ var table = []struct {
 	{storage.ErrLocked, Fault{Code: "data.locked", Title: "Another Atoll uses this data folder", Hint: "Close it, or set ATOLL_HOME to another folder.", exit: ExitData, status: 423}},
 	{storage.ErrNewer, Fault{Code: "data.newer", Title: "These chats were written by a newer version of Atoll", Hint: "Start the newer version; nothing was changed.", exit: ExitData, status: 409}},
 	{storage.ErrDamaged, Fault{Code: "data.damaged", Title: "The chat database is damaged", Hint: "The damaged file is kept; nothing was overwritten. Restore a copy, or move the file away to start with an empty one.", exit: ExitData, status: 500}},
+	{config.ErrHome, Fault{Code: "data.folder", Title: "The data folder cannot be used", Hint: "Give yourself the right to write it and some free space, or set ATOLL_HOME to another folder.", exit: ExitData, status: 403}},
+	{ErrHostBusy, Fault{Code: "host.silent", Title: "Atoll's host does not answer", Hint: "It may be stopped or the machine overloaded. Wait, or end the process named below and try again: what was sent is kept.", exit: ExitFailed, status: 504}},
+	{ErrHostGone, Fault{Code: "host.gone", Title: "Atoll's host ended", Hint: "What was sent is kept. Try again: the next command starts a new one.", exit: ExitFailed, status: 502}},
 	{storage.ErrReadOnly, Fault{Code: "data.readonly", Title: "The data folder cannot be written", Hint: "Give yourself the right to write it, or set ATOLL_HOME to another folder.", exit: ExitData, status: 403}},
 	{storage.ErrNoSpace, Fault{Code: "data.space", Title: "The disk is full", Hint: "Free some space and try again; nothing was lost.", exit: ExitData, status: 507}},
 	{storage.ErrNotFound, Fault{Code: "data.missing", Title: "There is no such chat", Hint: "See atoll chats list.", exit: ExitFailed, status: 404}},

@@ -134,7 +134,7 @@ func (s *Service) Rows() (Rows, error) {
 // if it is installed, else an installed one, else the catalog's default.
 func (s *Service) defaultName(items map[string]catalog.Item) string {
 	if m := os.Getenv("ATOLL_MODEL"); m != "" {
-		return m
+		return strings.TrimPrefix(m, local.ID+"/")
 	}
 	def := s.Catalog.Default().Name
 	if it, ok := items[def]; ok && it.Problem == "" {
@@ -194,7 +194,7 @@ func isPath(ref string) bool {
 // known reports whether ref names a provider there is.
 func (s *Service) known(ref string) bool {
 	id, _, ok := strings.Cut(ref, "/")
-	return ok && s.Registry.Has(id)
+	return ok && (id == local.ID || s.Registry.Has(id))
 }
 
 // Ref names a model.

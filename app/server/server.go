@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
@@ -249,18 +250,28 @@ func (s *Server) Listen(hostFile string) (net.Listener, string, func(), error) {
 	return ln, a.Token, func() {
 		_ = os.Remove(hostFile)
 		_ = os.Remove(sock)
+		if dir != filepath.Dir(hostFile) {
+			_ = os.Remove(dir)
+		}
 	}, nil
 }
 
 // socketDir returns a private folder whose path is short enough for a socket
-// address (108 bytes on Linux, 104 on macOS).
+// address (108 bytes on Linux, 104 on macOS): dir itself, or one that is named
+// after it.
 func socketDir(dir string) (string, error) {
 	if len(filepath.Join(dir, "host.sock")) < 100 || runtime.GOOS == "windows" {
 		return dir, nil
 	}
-	short, err := os.MkdirTemp("", "atoll-")
-	if err != nil {
+	sum := sha256.Sum256([]byte(dir))
+	short := filepath.Join("/tmp", fmt.Sprintf("atoll-%d-%x", os.Getuid(), sum[:6]))
+	err := os.Mkdir(short, 0o700)
+	if err != nil && !errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("make a folder for the socket: %w", err)
+	}
+	st, err := os.Lstat(short)
+	if err != nil || !st.IsDir() || st.Mode().Perm() != 0o700 || !ownedByMe(st) {
+		return "", fmt.Errorf("make a folder for the socket: %s is there and not ours; remove it", short)
 	}
 	return short, nil
 }

@@ -29,6 +29,13 @@ export interface Delta {
   output?: Output;
 }
 
+export interface Fault {
+  code: string;
+  title: string;
+  hint?: string;
+  detail?: string;
+}
+
 export interface TurnState {
   chat: string;
   turn: string;
@@ -37,6 +44,7 @@ export interface TurnState {
   model?: string;
   context?: number;
   used?: number;
+  fault?: Fault;
 }
 
 export interface Call {
@@ -52,13 +60,6 @@ export interface Ask {
   call: Call;
   reasons: string[];
   open: boolean;
-}
-
-export interface Fault {
-  code: string;
-  title: string;
-  hint?: string;
-  detail?: string;
 }
 
 export interface Task {
