@@ -101,7 +101,10 @@ class Chats {
         if (event.seq > this.seq + 1) gap = true;
         this.seq = Math.max(this.seq, event.seq);
       }
-      if (event.turn) this.#noteTurn(event.turn.chat, event.turn);
+      if (event.turn) {
+        this.#noteTurn(event.turn.chat, event.turn);
+        if (event.turn.fault) notices.fault(event.turn.fault); // the chat could not keep it
+      }
       if (event.chat) this.#noteChat(event.chat);
       if (event.gone) this.#noteGone(event.gone);
     }
