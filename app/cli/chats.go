@@ -116,16 +116,3 @@ func printEntry(w io.Writer, e storage.Entry) {
 		fmt.Fprintf(w, "── %s entry, %d bytes\n", e.Kind, len(e.Body))
 	}
 }
-
-// printable keeps text from steering the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if r < 0x20 || r >= 0x7f && r < 0xa0 {
-			return '\ufffd'
-		}
-		return r
-	}, s)
-}

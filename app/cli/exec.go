@@ -165,7 +165,7 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 
 // pass copies the program's output to ours until it ends.
 func (p Program) pass(proc sandbox.Process, quiet bool) sandbox.Exit {
-	out, errs := p.Out, p.Err
+	out, errs := safely(p.Out), safely(p.Err)
 	if quiet {
 		out, errs = io.Discard, io.Discard
 	}
