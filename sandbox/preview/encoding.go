@@ -111,9 +111,11 @@ const (
 
 // tally is what a pass over the bytes counts.
 type tally struct {
-	bytes, nul, control int64
-	invalid, multi      int64  // bad bytes and good sequences in UTF-8
-	high                []byte // surroundings of bytes above 127
+	bytes, nul     int64
+	looked         int64  // bytes among which control is counted
+	control        int64  // codes that no text has
+	invalid, multi int64  // bad bytes and good sequences in UTF-8
+	high           []byte // surroundings of bytes above 127
 }
 
 // add counts the chunk b and returns how many bytes at its end belong to a
@@ -136,11 +138,14 @@ func (t *tally) add(b []byte, last bool) int {
 	if len(t.high) >= 4096 && utf8.Valid(b) || t.bytes > 4<<20 && ascii(b) {
 		return keep // nothing new is to be learned here
 	}
+	t.looked += int64(len(b))
+	for _, c := range b {
+		if noText(c) {
+			t.control++
+		}
+	}
 	for i := 0; i < len(b); {
 		if b[i] < utf8.RuneSelf {
-			if b[i] < ' ' && b[i] != '\n' && b[i] != '\r' && b[i] != '\t' && b[i] != 0 {
-				t.control++
-			}
 			i++
 			continue
 		}
@@ -179,6 +184,14 @@ func (t *tally) add(b []byte, last bool) int {
 		i += n
 	}
 	return keep
+}
+
+// noText reports whether c is a control code that text does not have. Line
+// ends, tabs, the line break inside a field (vertical tab), the page break,
+// the end mark of DOS (0x1A), escape and the separators from 0x1C on do occur.
+// NUL is counted apart.
+func noText(c byte) bool {
+	return c > 0 && c < '\t' || c > '\r' && c < 0x1a || c == 0x7f
 }
 
 // ascii looks at eight bytes at a time.
@@ -248,7 +261,7 @@ func findCharset(ctx context.Context, s source) (charset, error) {
 }
 
 func (t *tally) charset() charset {
-	if t.nul*50 > t.bytes || (t.control)*20 > t.bytes {
+	if t.nul*50 > t.bytes || t.control*20 > t.looked {
 		return charset{}
 	}
 	nul := t.nul > 0
@@ -257,6 +270,12 @@ func (t *tally) charset() charset {
 	}
 	if t.multi >= 10*t.invalid {
 		return charset{name: "utf-8", by: "utf-8", nul: nul, stray: true}
+	}
+	// Random bytes fit one-byte encodings too: two in three are letters or signs
+	// there. But one in twelve is a control code, which the texts of those
+	// encodings do not have; two may be a slip.
+	if t.control > 2 && t.control*100 > t.looked {
+		return charset{}
 	}
 	c := guess(t.high)
 	c.nul = nul

@@ -113,8 +113,8 @@ func (c *Card) binary(head []byte, ext string) {
 	c.Kind = Binary
 	switch ext {
 	case ".csv", ".tsv", ".txt", ".json", ".log", ".md":
-		c.problem("the name ends in %s, but the content is not text; it cannot be read as a table", ext)
+		c.problem("the name ends in %s, but the content is not text: it has more control characters or NUL bytes than text of any encoding; it cannot be read as a table", ext)
 	default:
-		c.problem("the content is not text and of no known kind")
+		c.problem("the content is not text, and of no known kind")
 	}
 }
