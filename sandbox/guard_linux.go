@@ -38,11 +38,16 @@ func superviseReduced(o order, control *bufio.Reader, out *os.File) error {
 	if first.Event == eventError {
 		return failed(first.Step, errors.New(first.Error))
 	}
+	s, err := guardSweeper(pid, out)
+	if err != nil {
+		sweep(pid)
+		return failed("watch the program", err)
+	}
 	if err := send(out, first); err != nil {
 		return err
 	}
 	w := watcher{limits: o.Limits, pids: func() []int { return descendants(os.Getpid()) }, growth: growth}
-	e := supervise(pid, control, &w, o.Limits)
+	e := supervise(pid, control, &w, s, o.Limits)
 	sweep(pid)
 	return send(out, report{Event: eventExit, Exit: e})
 }
@@ -234,17 +239,24 @@ func killDescendant(pid int) {
 	}
 }
 
-// parentOf reads the parent from /proc/PID/stat; 0 when it is gone.
+// parentOf reads the parent of a process; 0 when it is gone.
 func parentOf(pid int) int {
+	_, parent := statOf(pid)
+	return parent
+}
+
+// statOf reads a process's state, a letter, and its parent from
+// /proc/PID/stat; both are 0 when it is gone.
+func statOf(pid int) (state byte, parent int) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	// The name, in parentheses, may hold anything.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 2 {
-		return 0
+		return 0, 0
 	}
-	n, _ := strconv.Atoi(string(fields[1]))
-	return n
+	parent, _ = strconv.Atoi(string(fields[1]))
+	return fields[0][0], parent
 }

@@ -89,7 +89,7 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 		return err
 	}
 	w := watcher{limits: o.Limits, pids: namespacePids, tmp: []string{"/tmp", "/dev/shm", "/home"}, growth: growth}
-	return send(out, report{Event: eventExit, Exit: supervise(pid, control, &w, o.Limits)})
+	return send(out, report{Event: eventExit, Exit: supervise(pid, control, &w, namespaceSweeper(pid, out), o.Limits)})
 }
 
 // lockDown takes from the calling thread what the program must not have; shared
@@ -154,9 +154,9 @@ func releaseFiles(extra int) error {
 }
 
 // supervise returns how the program ended, or why it must end.
-func supervise(pid int, control *bufio.Reader, w *watcher, l Limits) Exit {
+func supervise(pid int, control *bufio.Reader, w *watcher, s sweeper, l Limits) Exit {
 	ends := make(chan Exit, 3) // one from each; nobody waits for the losers
-	go func() { ends <- obey(pid, control) }()
+	go func() { ends <- obey(pid, control, s) }()
 	go func() { ends <- reap(pid, l) }()
 	go w.run(ends)
 	e := <-ends
@@ -168,7 +168,7 @@ func supervise(pid int, control *bufio.Reader, w *watcher, l Limits) Exit {
 }
 
 // obey follows the host's commands until it says kill or is gone.
-func obey(pid int, control *bufio.Reader) Exit {
+func obey(pid int, control *bufio.Reader, s sweeper) Exit {
 	for {
 		line, err := control.ReadString('\n')
 		switch {
@@ -177,6 +177,8 @@ func obey(pid int, control *bufio.Reader) Exit {
 		case line == cmdInterrupt:
 			// Gone already is as good as interrupted.
 			_ = unix.Kill(-pid, unix.SIGINT)
+		case line == cmdSweep:
+			s.sweep()
 		case line == cmdKill:
 			return killed(Killed, "")
 		}

@@ -29,6 +29,7 @@ const (
 const (
 	cmdInterrupt = "interrupt\n"
 	cmdKill      = "kill\n"
+	cmdSweep     = "sweep\n" // answered by eventSwept
 )
 
 // An order tells the helper what to build and run. Its limits are filled:
@@ -54,6 +55,7 @@ type order struct {
 const (
 	eventStarted = "started"
 	eventExit    = "exit"  // Exit is set
+	eventSwept   = "swept" // Error is set when something is left
 	eventError   = "error" // nothing was started; Error and Step are set
 )
 

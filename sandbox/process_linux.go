@@ -29,6 +29,9 @@ type process struct {
 	mu      sync.Mutex // guards control against use after its end
 	control *os.File
 
+	sweeping sync.Mutex  // one sweep at a time
+	swept    chan report // its answer
+
 	killed  atomic.Bool
 	settled chan struct{} // closed when first is set
 	first   report
@@ -81,6 +84,35 @@ func (p *process) command(text string) error {
 	return nil
 }
 
+// sweepWait is longer than the helper takes to sweep, or to give up.
+const sweepWait = 2 * sweepTime
+
+// Sweep is documented at [Sweeper].
+func (p *process) Sweep() error {
+	p.sweeping.Lock()
+	defer p.sweeping.Unlock()
+	select {
+	case <-p.swept: // of a sweep that was waited for in vain
+	default:
+	}
+	if err := p.command(cmdSweep); err != nil {
+		return ignoreDone(err)
+	}
+	late := time.NewTimer(sweepWait)
+	defer late.Stop()
+	select {
+	case r := <-p.swept:
+		if r.Error != "" {
+			return fmt.Errorf("sweep up: %s", r.Error)
+		}
+		return nil
+	case <-p.done:
+		return nil
+	case <-late.C:
+		return errors.New("sweep up: the sandbox helper does not answer")
+	}
+}
+
 // Kill is documented at [Process]. It does not wait.
 func (p *process) Kill() error {
 	select {
@@ -129,6 +161,13 @@ func (p *process) follow() {
 		var r report
 		if json.Unmarshal(line, &r) != nil {
 			break
+		}
+		if r.Event == eventSwept {
+			select {
+			case p.swept <- r:
+			default: // nobody waits for it any more
+			}
+			continue
 		}
 		if last = r; n == 0 {
 			p.first = r

@@ -257,7 +257,7 @@ func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup f
 		full: o.Stage == stageFull, cleanup: cleanup,
 		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)},
 		control: pipe(true), reports: pipe(false),
-		settled: make(chan struct{}), done: make(chan struct{}),
+		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1),
 	}
 	if err != nil {
 		closeAll(theirs)

@@ -66,6 +66,19 @@ type Process interface {
 	Wait() Exit
 }
 
+// A Sweeper is a [Process] that can end all of its tree but the program
+// itself, for a program that lives on when a part of its work was stopped. Ask
+// for it with an assertion: not every [Runner]'s processes are sweepers.
+type Sweeper interface {
+	// Sweep kills every descendant of the program, wherever it has hidden: in
+	// the background, in a session of its own, ignoring signals. The program
+	// does not run meanwhile. Sweep returns nil when none is left, or the
+	// program itself has ended; a zombie that the program has not looked after
+	// counts as gone. An error means that some may be left after two seconds,
+	// and only Kill is certain.
+	Sweep() error
+}
+
 // Exit is how a process tree ended.
 type Exit struct {
 	Code   int    `json:"code"`             // exit status; 128+signal when a signal ended it
