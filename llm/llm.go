@@ -80,8 +80,9 @@ type Load struct {
 
 // Done closes a stream.
 type Done struct {
-	Stop  Stop
-	Usage Usage
+	Stop   Stop
+	StopAt string // the stop string that was met; empty: none was
+	Usage  Usage
 }
 
 // Stop says why generation ended.

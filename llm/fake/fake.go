@@ -26,7 +26,7 @@ type Line struct {
 	When    string `json:"when"`
 	Say     string `json:"say"`     // raw output, in the harness's dialect
 	EveryMS int    `json:"everyMs"` // milliseconds between two pieces of four bytes
-	Fail    string `json:"fail"`    // ends with this error after Say
+	Fail    string `json:"fail"`    // ends with this error after Say, unless a stop string is met in it
 }
 
 // A Provider offers one model, "script/model", that reads its lines from a
@@ -74,7 +74,8 @@ func (c completer) Complete(ctx context.Context, p harness.Prompt) iter.Seq2[har
 			return
 		}
 		n, _ := c.Count(ctx, p)
-		for s := strings.TrimPrefix(l.Say, p.Prefill); s != ""; {
+		answer, stop := p.Cut(behind(l.Say, p.Prefill))
+		for s := answer; s != ""; {
 			n := min(4, len(s))
 			for n < len(s) && !utf8.RuneStart(s[n]) {
 				n++
@@ -91,12 +92,23 @@ func (c completer) Complete(ctx context.Context, p harness.Prompt) iter.Seq2[har
 				return
 			}
 		}
-		if l.Fail != "" {
+		if l.Fail != "" && stop == "" {
 			yield(harness.Piece{}, fmt.Errorf("%w: %s", llm.ErrCrashed, l.Fail))
 			return
 		}
-		yield(harness.Piece{Done: &llm.Done{Stop: llm.StopEnd, Usage: llm.Usage{Prompt: n, Output: len(l.Say) / 4}}}, nil)
+		yield(harness.Piece{Done: &llm.Done{Stop: llm.StopEnd, StopAt: stop, Usage: llm.Usage{Prompt: n, Output: len(answer+stop) / 4}}}, nil)
 	}
+}
+
+// behind returns the part of say that comes after prefill. A prompt that goes
+// on behind a stop string has the beginning of say at the end of its prefill.
+func behind(say, prefill string) string {
+	for i := range len(prefill) {
+		if rest, ok := strings.CutPrefix(say, prefill[i:]); ok {
+			return rest
+		}
+	}
+	return say
 }
 
 func (c completer) line(p harness.Prompt) (Line, error) {

@@ -18,6 +18,7 @@ type Prompt struct {
 	Messages []Turn       `json:"messages"`
 	Prefill  string       `json:"prefill,omitempty"` // the answer starts with this text; it is not repeated in the output
 	Stop     []string     `json:"stop,omitempty"`    // generation ends before any of these
+	Arm      []string     `json:"arm,omitempty"`     // Stop counts only after one of these has been generated; empty: at once
 	Grammar  string       `json:"grammar,omitempty"` // GBNF that constrains the output; rule "root"
 	Sampling llm.Sampling `json:"sampling"`
 	Max      int          `json:"max"` // most tokens to generate; 0: as many as fit
@@ -48,11 +49,21 @@ type Parser interface {
 	Close(truncated bool) ([]llm.Delta, error)
 }
 
+// A Resumer is a [Parser] whose language decides where a stop string ends the
+// output: in a string of a program it is text like any other.
+type Resumer interface {
+	Parser
+	// Stopped takes, in place of Push, the stop string of [Prompt.Stop] at
+	// which generation ended. over reports that it ended the answer; if not,
+	// generation goes on behind it.
+	Stopped(stop string) (ds []llm.Delta, over bool)
+}
+
 // A Piece is one step of a completion. Exactly one field is set.
 type Piece struct {
 	Text string
 	Load *llm.Load
-	Done *llm.Done // last piece of a successful completion
+	Done *llm.Done // last piece of a successful completion; says which stop string was met
 }
 
 // A Completer continues prompts: an engine, before any dialect.
@@ -60,80 +71,6 @@ type Completer interface {
 	Info() llm.Info
 	Complete(ctx context.Context, p Prompt) iter.Seq2[Piece, error]
 	Count(ctx context.Context, p Prompt) (int, error)
-}
-
-// Model joins an engine and a dialect.
-func Model(c Completer, h Harness) llm.Model { return &model{c, h} }
-
-type model struct {
-	c Completer
-	h Harness
-}
-
-func (m *model) Info() llm.Info {
-	i := m.c.Info()
-	i.Harness = m.h.Name()
-	return i
-}
-
-func (m *model) Count(ctx context.Context, req *llm.Request) (int, error) {
-	p, err := m.h.Render(req)
-	if err != nil {
-		return 0, err
-	}
-	return m.c.Count(ctx, p)
-}
-
-func (m *model) Generate(ctx context.Context, req *llm.Request) llm.Stream {
-	return func(yield func(llm.Delta, error) bool) {
-		p, err := m.h.Render(req)
-		if err != nil {
-			yield(llm.Delta{}, fmt.Errorf("write prompt: %w", err))
-			return
-		}
-		parser, calls := m.h.Parser(req), 0
-		emit := func(ds []llm.Delta) bool {
-			for _, d := range ds {
-				if d.Call != nil {
-					calls++
-				}
-				if !yield(d, nil) {
-					return false
-				}
-			}
-			return true
-		}
-		var done llm.Done
-		for piece, err := range m.c.Complete(ctx, p) {
-			switch {
-			case err != nil:
-				yield(llm.Delta{}, err)
-				return
-			case piece.Load != nil:
-				if !yield(llm.Delta{Load: piece.Load}, nil) {
-					return
-				}
-			case piece.Done != nil:
-				done = *piece.Done
-			default:
-				if !emit(parser.Push(piece.Text)) {
-					return
-				}
-			}
-		}
-		rest, err := parser.Close(done.Stop == llm.StopLength)
-		if !emit(rest) {
-			return
-		}
-		if err != nil {
-			yield(llm.Delta{}, err)
-			return
-		}
-		if calls > 0 {
-			done.Stop = llm.StopCalls
-		}
-		yield(llm.Delta{Done: &done}, nil)
-	}
 }
 
 // CodeCall is the name and the arguments of the one tool every code harness

@@ -39,13 +39,14 @@ func (m *model) complete(p harness.Prompt, stopped func() bool, send func(wire.E
 	}
 	done := llm.Done{Usage: llm.Usage{Prompt: len(tokens), Cached: cached, PromptNS: time.Since(start).Nanoseconds()}}
 	start = time.Now()
-	done.Stop, err = m.generate(chain, limit, newCutter(p.Stop, p.Sampling.Stop), stopped, send, &done.Usage.Output)
+	err = m.generate(chain, limit, newCutter(p), stopped, send, &done)
 	done.Usage.OutputNS = time.Since(start).Nanoseconds()
 	return done, err
 }
 
-// generate samples up to limit tokens into count and sends their text.
-func (m *model) generate(chain llama.Sampler, limit int, cut *cutter, stopped func() bool, send func(wire.Event) error, count *int) (llm.Stop, error) {
+// generate samples up to limit tokens, sends their text, and sets in done how
+// many there were and why they ended.
+func (m *model) generate(chain llama.Sampler, limit int, cut *cutter, stopped func() bool, send func(wire.Event) error, done *llm.Done) error {
 	say := func(text string) error {
 		if text == "" {
 			return nil
@@ -54,25 +55,28 @@ func (m *model) generate(chain llama.Sampler, limit int, cut *cutter, stopped fu
 	}
 	for {
 		if stopped() {
-			return "", errCancelled
+			return errCancelled
 		}
 		t := llama.SamplerSample(chain, m.context, -1)
 		if llama.VocabIsEOG(m.vocab, t) || t == llama.TokenNull {
-			return llm.StopEnd, say(cut.flush())
+			done.Stop = llm.StopEnd
+			return say(cut.flush())
 		}
-		*count++
+		done.Usage.Output++
 		text, met := cut.push(m.piece(t))
 		if err := say(text); err != nil {
-			return "", err
+			return err
 		}
-		if met {
-			return llm.StopEnd, nil
+		if met != "" {
+			done.Stop, done.StopAt = llm.StopEnd, met
+			return nil
 		}
-		if *count == limit {
-			return llm.StopLength, say(cut.flush())
+		if done.Usage.Output == limit {
+			done.Stop = llm.StopLength
+			return say(cut.flush())
 		}
 		if err := m.decode([]llama.Token{t}); err != nil {
-			return "", err
+			return err
 		}
 	}
 }

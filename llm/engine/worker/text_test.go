@@ -6,38 +6,47 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"atoll/llm"
+	"atoll/llm/harness"
 )
 
 func TestCutter(t *testing.T) {
 	for name, c := range map[string]struct {
+		arm    []string
 		stops  []string
 		pieces []string
 		shown  []string // after each piece, then what flush gives
 	}{
-		"plain":                    {nil, []string{"a", "bc"}, []string{"a", "bc", ""}},
-		"character across pieces":  {nil, []string{"\xf0\x9f", "\x98", "\x80!"}, []string{"", "", "😀!", ""}},
-		"character never finished": {nil, []string{"a\xf0\x9f"}, []string{"a", ""}},
-		"broken character":         {nil, []string{"\xf0\x9fx", "\xff"}, []string{"\uFFFDx", "\uFFFD", ""}},
-		"stop across pieces":       {[]string{"```"}, []string{"x`", "`", "`y"}, []string{"x", "", ""}},
-		"not a stop after all":     {[]string{"```"}, []string{"x``", "y"}, []string{"x", "``y", ""}},
-		"held at the end":          {[]string{"```"}, []string{"x``"}, []string{"x", "``"}},
-		"stop inside a piece":      {[]string{"END"}, []string{"aENDb"}, []string{"a"}},
-		"stop at the start":        {[]string{"END"}, []string{"END"}, []string{""}},
-		"first complete counts":    {[]string{"ab", "xabc"}, []string{"xabc"}, []string{"x"}},
-		"longer of two":            {[]string{"b", "ab"}, []string{"ab"}, []string{""}},
-		"empty stop is ignored":    {[]string{""}, []string{"a"}, []string{"a", ""}},
-		"stop of many bytes":       {[]string{"é"}, []string{"\xc3", "\xa9"}, []string{"", ""}},
-		"repeated start":           {[]string{"aab"}, []string{"a", "a", "a", "b"}, []string{"", "", "a", ""}},
+		"plain":                    {nil, nil, []string{"a", "bc"}, []string{"a", "bc", ""}},
+		"character across pieces":  {nil, nil, []string{"\xf0\x9f", "\x98", "\x80!"}, []string{"", "", "😀!", ""}},
+		"character never finished": {nil, nil, []string{"a\xf0\x9f"}, []string{"a", ""}},
+		"broken character":         {nil, nil, []string{"\xf0\x9fx", "\xff"}, []string{"\uFFFDx", "\uFFFD", ""}},
+		"stop across pieces":       {nil, []string{"```"}, []string{"x`", "`", "`y"}, []string{"x", "", ""}},
+		"not a stop after all":     {nil, []string{"```"}, []string{"x``", "y"}, []string{"x", "``y", ""}},
+		"held at the end":          {nil, []string{"```"}, []string{"x``"}, []string{"x", "``"}},
+		"stop inside a piece":      {nil, []string{"END"}, []string{"aENDb"}, []string{"a"}},
+		"stop at the start":        {nil, []string{"END"}, []string{"END"}, []string{""}},
+		"first complete counts":    {nil, []string{"ab", "xabc"}, []string{"xabc"}, []string{"x"}},
+		"longer of two":            {nil, []string{"b", "ab"}, []string{"ab"}, []string{""}},
+		"empty stop is ignored":    {nil, []string{""}, []string{"a"}, []string{"a", ""}},
+		"stop of many bytes":       {nil, []string{"é"}, []string{"\xc3", "\xa9"}, []string{"", ""}},
+		"not armed":                {[]string{"py"}, []string{"END"}, []string{"aE", "NDb"}, []string{"aE", "NDb", ""}},
+		"armed across pieces":      {[]string{"py"}, []string{"END"}, []string{"ENDp", "yE", "ND"}, []string{"ENDp", "y", ""}},
+		"armed and met in a piece": {[]string{"py"}, []string{"END"}, []string{"ENDpyxENDpy"}, []string{"ENDpyx"}},
+		"stop begins before":       {[]string{"ab"}, []string{"bc"}, []string{"a", "b", "c", "bc"}, []string{"a", "b", "c", ""}},
+		"any of two arms":          {[]string{"longer", "ng"}, []string{"e"}, []string{"elonger"}, []string{"elong"}},
+		"repeated start":           {nil, []string{"aab"}, []string{"a", "a", "a", "b"}, []string{"", "", "a", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cut := newCutter(c.stops)
+			cut := newCutter(harness.Prompt{Stop: c.stops, Arm: c.arm})
 			for i, p := range c.pieces {
-				text, stopped := cut.push([]byte(p))
+				text, met := cut.push([]byte(p))
 				if text != c.shown[i] {
 					t.Errorf("piece %d: %q, want %q", i, text, c.shown[i])
 				}
-				if last := i == len(c.pieces)-1 && len(c.shown) == len(c.pieces); stopped != last {
-					t.Errorf("piece %d: stopped = %v", i, stopped)
+				if last := i == len(c.pieces)-1 && len(c.shown) == len(c.pieces); (met != "") != last {
+					t.Errorf("piece %d: stopped at %q", i, met)
 				}
 			}
 			if len(c.shown) > len(c.pieces) {
@@ -49,29 +58,33 @@ func TestCutter(t *testing.T) {
 	}
 }
 
-// However bytes are cut into tokens, the same text is shown, it is valid, and
-// no stop string is in it.
+// However bytes are cut into tokens, what is shown is what Prompt.Cut says of
+// the whole text, and it is valid.
 func TestCutterIsIndependentOfCutting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.SampledFrom([]string{"a", "b", "`", "é", "😀", "\n", "\xf0", "\x9f"})
 		word := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(letters, 1, 3).Draw(t, "letters"), "")
 		})
-		stops := rapid.SliceOfN(word, 0, 3).Draw(t, "stops")
+		p := harness.Prompt{
+			Stop:     rapid.SliceOfN(word, 0, 3).Draw(t, "stops"),
+			Arm:      rapid.SliceOfN(word, 0, 3).Draw(t, "arms"),
+			Sampling: llm.Sampling{Stop: rapid.SliceOfN(word, 0, 1).Draw(t, "person's stops")},
+		}
 		text := strings.Join(rapid.SliceOfN(letters, 0, 30).Draw(t, "text"), "")
-		run := func(pieces [][]byte) (shown string, stopped bool) {
-			cut := newCutter(stops)
+		run := func(pieces [][]byte) (shown, met string) {
+			cut := newCutter(p)
 			for _, p := range pieces {
-				s, stop := cut.push(p)
+				s, met := cut.push(p)
 				if !utf8.ValidString(s) {
 					t.Fatalf("showed %q", s)
 				}
 				shown += s
-				if stop {
-					return shown, true
+				if met != "" {
+					return shown, met
 				}
 			}
-			return shown + cut.flush(), false
+			return shown + cut.flush(), ""
 		}
 		var bytewise, random [][]byte
 		for i := range len(text) {
@@ -81,19 +94,18 @@ func TestCutterIsIndependentOfCutting(t *testing.T) {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "cut")
 			random, rest = append(random, rest[:n]), rest[n:]
 		}
-		a, sa := run(bytewise)
-		b, sb := run(random)
-		if sa != sb {
-			t.Fatalf("stopped %v and %v", sa, sb)
+		want, wantMet := p.Cut(text)
+		if wantMet == "" { // a character cut in the middle is dropped
+			want = want[:len(want)-runeTail([]byte(want))]
 		}
 		// Where bytes are no text the number of replacement characters may differ.
-		squeeze := func(s string) string { return strings.ReplaceAll(s, "\uFFFD", "") }
-		if squeeze(a) != squeeze(b) {
-			t.Fatalf("%q and %q", a, b)
+		squeeze := func(s string) string {
+			return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\uFFFD", "")
 		}
-		for _, s := range stops {
-			if utf8.ValidString(s) && strings.Contains(b, s) {
-				t.Fatalf("stop %q was shown in %q", s, b)
+		for _, pieces := range [][][]byte{bytewise, random} {
+			shown, met := run(pieces)
+			if squeeze(shown) != squeeze(want) || met != wantMet {
+				t.Fatalf("%q: shown %q to %q, want %q to %q", pieces, shown, met, want, wantMet)
 			}
 		}
 	})
