@@ -62,9 +62,10 @@ func TestCutter(t *testing.T) {
 // the whole text, and it is valid.
 func TestCutterIsIndependentOfCutting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		letters := rapid.SampledFrom([]string{"a", "b", "`", "é", "😀", "\n", "\xf0", "\x9f"})
-		word := rapid.Custom(func(t *rapid.T) string {
-			return strings.Join(rapid.SliceOfN(letters, 1, 3).Draw(t, "letters"), "")
+		whole := []string{"a", "b", "`", "é", "😀", "\n"}
+		letters := rapid.SampledFrom(append([]string{"\xf0", "\x9f"}, whole...))
+		word := rapid.Custom(func(t *rapid.T) string { // stop strings travel as JSON, they are valid
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(whole), 1, 3).Draw(t, "letters"), "")
 		})
 		p := harness.Prompt{
 			Stop:     rapid.SliceOfN(word, 0, 3).Draw(t, "stops"),
