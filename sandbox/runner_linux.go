@@ -181,7 +181,7 @@ func (r *runner) launch(ctx context.Context, o order, files []*os.File) (*proces
 		}
 		cleanup = func() { os.RemoveAll(dir) }
 		o.TmpDir = dir
-		o.Env = append(withoutKey(o.Env, "TMPDIR"), "TMPDIR="+dir)
+		o.Env = o.privateTemp()
 	}
 	proc, err := r.spawn(ctx, o, files, cleanup)
 	if err != nil {
@@ -216,12 +216,22 @@ func (e *startError) Error() string {
 	return "build sandbox: " + e.step + ": " + e.text
 }
 
-func withoutKey(env []string, key string) []string {
-	var out []string
-	for _, e := range env {
-		if !strings.HasPrefix(e, key+"=") {
-			out = append(out, e)
+// privateTemp returns the environment with TmpDir in the place of /tmp, which
+// is private in full mode and the machine's in reduced mode, closed to the
+// program: HOME=/tmp/x becomes HOME=TmpDir/x. Paths that the policy shows stay.
+// TMPDIR is set in any case.
+func (o order) privateTemp() []string {
+	out := []string{"TMPDIR=" + o.TmpDir}
+	for _, e := range o.Env {
+		key, value, _ := strings.Cut(e, "=")
+		if key == "TMPDIR" {
+			continue
 		}
+		_, link := o.Links[value]
+		if within(value, "/tmp") && !o.shows(value) && !link && !strings.Contains(value, ":") {
+			e = key + "=" + o.TmpDir + strings.TrimPrefix(value, "/tmp")
+		}
+		out = append(out, e)
 	}
 	return out
 }

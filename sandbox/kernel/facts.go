@@ -18,6 +18,7 @@ type facts struct {
 	Name    string   `json:"name"`    // of the attribute, variable or module that is missing
 	Attrs   []string `json:"attrs"`   // attributes of the object that lacks one
 	Modules []string `json:"modules"` // common libraries that can be imported
+	Memory  int64    `json:"-"`       // the limit in bytes, as the host knows it; 0: none
 }
 
 type frame struct {

@@ -71,7 +71,7 @@ func TestMemory(t *testing.T) {
 	s := open(t, o)
 	exec1(t, s, "kept = 1")
 	got := exec1(t, s, "blocks = []\nfor i in range(100): blocks.append(bytes(50 << 20))")
-	if got.Status != Error || got.Error.Name != "MemoryError" || !strings.Contains(got.Error.Hint, "memory limit") {
+	if got.Status != Error || got.Error.Name != "MemoryError" || !strings.Contains(got.Error.Hint, "memory limit of 1 GiB") {
 		t.Fatalf("got %+v, %+v", got.Result, got.Error)
 	}
 	if next := exec1(t, s, "del blocks\nkept"); next.Value != "1" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -209,10 +210,22 @@ func exitHint(c clue) string {
 	return ""
 }
 
+// bytesText writes a limit of memory as people do.
+func bytesText(n int64) string {
+	if n >= 1<<30 {
+		return strconv.FormatFloat(float64(n*10>>30)/10, 'f', -1, 64) + " GiB"
+	}
+	return strconv.FormatInt(n>>20, 10) + " MiB"
+}
+
 func memoryHint(c clue) string {
 	switch {
 	case c.is("MemoryError"):
-		return "The memory limit was reached. Read only the columns that are needed (usecols), read in parts (chunksize), or use duckdb on the file."
+		limit := "The memory limit"
+		if m := c.facts.Memory; m > 0 {
+			limit += " of " + bytesText(m)
+		}
+		return limit + " was reached. All variables together, and what an operation makes on the way, must fit into it; del frees what is no longer needed. Read only the columns that are needed (usecols), read in parts (chunksize), or use duckdb on the file."
 	case c.is("RecursionError"):
 		return "The function calls itself without an end. Use a loop, or check the condition that ends it."
 	}

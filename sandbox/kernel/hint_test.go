@@ -85,7 +85,10 @@ func TestHint(t *testing.T) {
 		{name: "NaN to int", x: Exception{Name: "IntCastingNaNError", Message: "Cannot convert non-finite values (NA or inf) to integer"}, bases: "ValueError", want: []string{"Int64"}},
 		{name: "row", x: Exception{Name: "IndexError", Message: "single positional indexer is out-of-bounds", Line: 1}, code: "df.iloc[9]", facts: facts{Frames: []frame{sales}}, want: []string{"df has 3 rows"}},
 		{name: "exit", x: Exception{Name: "SystemExit", Message: "2"}, want: []string{"leave the call out"}},
-		{name: "memory", x: Exception{Name: "MemoryError"}, want: []string{"usecols"}},
+		{name: "memory", x: Exception{Name: "MemoryError"}, want: []string{"The memory limit was reached", "usecols"}},
+		{name: "memory, the limit", x: Exception{Name: "MemoryError"}, facts: facts{Memory: 4 << 30}, want: []string{"The memory limit of 4 GiB was reached"}},
+		{name: "memory, NumPy's error", x: Exception{Name: "_ArrayMemoryError"}, bases: "MemoryError Exception", facts: facts{Memory: 1536 << 20}, want: []string{"limit of 1.5 GiB"}},
+		{name: "memory, less than a GiB", x: Exception{Name: "MemoryError"}, facts: facts{Memory: 300 << 20}, want: []string{"limit of 300 MiB"}},
 		{name: "recursion", x: Exception{Name: "RecursionError"}, bases: "RuntimeError", want: []string{"without an end"}},
 		{name: "own error", x: Exception{Name: "Mine", Message: "custom"}, facts: both},
 		{name: "division", x: Exception{Name: "ZeroDivisionError", Message: "division by zero", Line: 1}, code: "1/0", facts: both},
@@ -114,7 +117,7 @@ func TestHintHostile(t *testing.T) {
 		f.Facts.Frames = append(f.Facts.Frames, fr)
 		f.Facts.Names = append(f.Facts.Names, long)
 	}
-	x := f.exception("df['a']")
+	x := f.exception("df['a']", 0)
 	if len(x.Hint) > 2000 || len(x.Name)+len(x.Message)+len(x.Trace) > 25_000 {
 		t.Errorf("hint of %d bytes, trace of %d", len(x.Hint), len(x.Trace))
 	}

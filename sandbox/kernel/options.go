@@ -72,6 +72,15 @@ func (o Options) check() error {
 	return nil
 }
 
+// memory is the limit of memory in bytes, 0 for none.
+func (o Options) memory() int64 {
+	m := o.Limits.Memory
+	if m == 0 {
+		m = sandbox.DefaultLimits().Memory
+	}
+	return max(m, 0)
+}
+
 // Policy is what the interpreter may do. Programs that run beside a session,
 // as atoll exec does, take the same.
 func (o Options) Policy() sandbox.Policy {
@@ -84,6 +93,8 @@ func (o Options) Policy() sandbox.Policy {
 	env := []string{
 		"PATH=" + path, "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "LC_ALL=C.UTF-8",
 		"PYTHONUTF8=1", "PYTHONDONTWRITEBYTECODE=1", "MPLCONFIGDIR=/tmp/.matplotlib",
+		// pip would look for a network for seconds before it says that there is none.
+		"PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1",
 	}
 	if py.Site != "" {
 		read = append(read, py.Site)

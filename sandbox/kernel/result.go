@@ -3,13 +3,12 @@ package kernel
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"atoll/sandbox"
 )
 
 // fill makes the result of a run that the interpreter has survived.
-func fill(res *Result, e *event, code string, n int, stopped Status, timeout time.Duration) {
+func fill(res *Result, e *event, code string, n int, stopped Status, o Options) {
 	res.Value = clip(e.Value, 2*maxRepr)
 	switch e.Status {
 	case "ok":
@@ -30,10 +29,10 @@ func fill(res *Result, e *event, code string, n int, stopped Status, timeout tim
 		res.Status = Error
 	}
 	if f := e.Fault; f != nil {
-		res.Error = f.exception(code)
+		res.Error = f.exception(code, o.memory())
 	}
 	if stopped == TimedOut && res.Status == TimedOut {
-		note(res, fmt.Sprintf("The run was stopped after %v. Variables are kept.", timeout))
+		note(res, fmt.Sprintf("The run was stopped after %v. Variables are kept.", o.Timeout))
 	}
 }
 
@@ -44,9 +43,11 @@ func note(res *Result, s string) {
 	res.Note += s
 }
 
-// exception bounds the fault and adds what would help.
-func (f *fault) exception(code string) *Exception {
+// exception bounds the fault and adds what would help. memory is the limit in
+// bytes, 0 for none.
+func (f *fault) exception(code string, memory int64) *Exception {
 	f.Facts.bound()
+	f.Facts.Memory = memory
 	x := &Exception{
 		Name:    clip(f.Name, 200),
 		Message: clip(f.Message, 4000),

@@ -186,6 +186,9 @@ func (s *Python) finish(ctx context.Context, r *run, code string) (Result, error
 		s.p.proc.Kill() // it takes no requests: what became of it is reported below
 	}
 	stopped := s.await(ctx, r)
+	if stopped != OK && r.result != nil && !s.sweep() {
+		r.result = nil // died says it
+	}
 	res := Result{Took: time.Since(begin), Note: note}
 	var driverCut int64
 	if r.result != nil {
@@ -196,7 +199,7 @@ func (s *Python) finish(ctx context.Context, r *run, code string) (Result, error
 		s.died(&res, stopped)
 		return res, nil
 	}
-	fill(&res, r.result, code, s.n, stopped, s.o.Timeout)
+	fill(&res, r.result, code, s.n, stopped, s.o)
 	return res, nil
 }
 
@@ -240,6 +243,20 @@ func (s *Python) await(ctx context.Context, r *run) Status {
 		<-r.done // the process is gone within two seconds
 		return stopped
 	}
+}
+
+// sweep ends what a run that was stopped has started: what has left the
+// interpreter's process group, or ignores signals, was not interrupted. It
+// returns false when only the end of the interpreter could do that. A run that
+// ended by itself is not swept up after: what it left in the background is
+// meant to live on.
+func (s *Python) sweep() bool {
+	w, ok := s.p.proc.(sandbox.Sweeper)
+	if !ok || w.Sweep() == nil {
+		return true
+	}
+	s.p.proc.Kill()
+	return false
 }
 
 // died reports the end of the interpreter.
