@@ -206,6 +206,28 @@ func TestStopKeepsOneResultForEachCall(t *testing.T) {
 	}
 }
 
+// TestAfterAStop: the question that was stopped is not answered with the next.
+func TestAfterAStop(t *testing.T) {
+	w := &world{t: t, answers: []string{"```slow"}, stopAt: "slow"}
+	if _, err := w.say("best?", sales); err == nil {
+		t.Fatal("not stopped")
+	}
+	w.answers, w.stopAt = []string{"It comes and goes."}, ""
+	if _, err := w.say("hello, what of the tide?"); err != nil {
+		t.Fatal(err)
+	}
+	var roles []llm.Role
+	for _, m := range w.requests[1].Messages {
+		roles = append(roles, m.Role)
+	}
+	if d := cmp.Diff([]llm.Role{llm.User, llm.Assistant, llm.User}, roles); d != "" {
+		t.Errorf("turns (-want +got):\n%s", d)
+	}
+	if last := w.requests[1].Messages[2].Text; last != "hello, what of the tide?" {
+		t.Errorf("the model is asked %q", last)
+	}
+}
+
 func TestWhatTheModelSees(t *testing.T) {
 	w := &world{t: t, answers: []string{"```bad", "```good", "North"}, cells: map[string]storage.Result{
 		"bad":  at(1, raised("KeyError", "'Price'", "Columns of df: ['price']. Did you mean 'price'?")),

@@ -35,6 +35,9 @@ func messages(branch []storage.Entry, p plan) []llm.Message {
 		case storage.UserSaid:
 			var b storage.User
 			if json.Unmarshal(e.Body, &b) == nil {
+				if n := len(ms); n > 0 && ms[n-1].Role != llm.Assistant { // else the model would answer both
+					ms = append(ms, llm.Message{Role: llm.Assistant, Text: "I was stopped before I had an answer."})
+				}
 				ms = append(ms, llm.Message{Role: llm.User, Text: userText(b)})
 			}
 		case storage.AssistantSaid:
@@ -62,7 +65,7 @@ func messages(branch []storage.Entry, p plan) []llm.Message {
 		case storage.CallEnded:
 			var b storage.Result
 			switch {
-			case json.Unmarshal(e.Body, &b) != nil:
+			case json.Unmarshal(e.Body, &b) != nil || b.Status == "interrupted":
 			case failed[b.Call]:
 				ms = append(ms, llm.Message{Role: llm.User, Text: failureText(b, codes[b.Call])})
 			default:
