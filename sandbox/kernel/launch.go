@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"atoll/sandbox"
+	"atoll/sandbox/toolchain"
 )
 
 //go:embed driver/*.py
@@ -19,8 +20,8 @@ var driver embed.FS
 
 // program puts the files of the driver together.
 func program() ([]byte, error) {
-	var out []byte
-	for _, name := range [...]string{"channel", "streams", "values", "libraries", "faults", "cells"} {
+	out := []byte(toolchain.FontProgram() + "\n")
+	for _, name := range [...]string{"channel", "streams", "values", "fonts", "libraries", "faults", "cells"} {
 		b, err := driver.ReadFile("driver/" + name + ".py")
 		if err != nil {
 			return nil, err

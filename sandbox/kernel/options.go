@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atoll/sandbox"
+	"atoll/sandbox/toolchain"
 )
 
 // An Interpreter is the Python to run, as package toolchain finds it.
@@ -102,6 +103,9 @@ func (o Options) Policy() sandbox.Policy {
 	}
 	if py.Config != "" {
 		read = append(read, py.Config)
+		// For Pythons that a cell starts, and for atoll exec: which fonts there
+		// are besides the usual one. matplotlib passes over a file that is not there.
+		env = append(env, "MATPLOTLIBRC="+toolchain.SettingsFile(py.Config))
 	}
 	return sandbox.Policy{
 		Read:   append(read, o.Read...),

@@ -144,8 +144,8 @@ func (j job) compile(ctx context.Context) error {
 	return nil
 }
 
-// fonts lets matplotlib write its list of fonts, which takes seconds, and
-// proves that the libraries can be imported.
+// fonts lets matplotlib write its list of fonts, which takes seconds, and the
+// settings that go with it, and proves that the libraries can be imported.
 func (j job) fonts(ctx context.Context) error {
 	j.progress("prepare", 0, 1)
 	conf := filepath.Join(j.tmp, "matplotlib")
@@ -153,7 +153,7 @@ func (j job) fonts(ctx context.Context) error {
 		return err
 	}
 	env := []string{"MPLCONFIGDIR=" + conf, "MPLBACKEND=agg", "PYTHONPATH=" + j.site(), "PYTHONDONTWRITEBYTECODE=1"}
-	text, err := j.python(ctx, nil, env, "-c", "import matplotlib.font_manager, matplotlib.pyplot, numpy, pandas, pyarrow, openpyxl, scipy, sklearn, duckdb")
+	text, err := j.python(ctx, nil, env, "-c", fontProgram+writeSettings+"import matplotlib.pyplot, numpy, pandas, pyarrow, openpyxl, scipy, sklearn, duckdb")
 	if err != nil {
 		return fmt.Errorf("import the libraries: %w", explain(text, err))
 	}

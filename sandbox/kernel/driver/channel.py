@@ -86,6 +86,8 @@ class State:
     figures = shown = 0
     live = False      # user code is running: an interrupt may end it
     hold = 0          # depth of sections that an interrupt must not break
+    old_fonts = False # matplotlib's list of fonts is older than the fonts
+    no_glyph = False  # it was said that fonts lack signs
     pending = False   # an interrupt came in such a section
     forked = False    # this process is a fork of the kernel, not the kernel
 

@@ -203,7 +203,11 @@ _warned = set()
 def show_warning(message, category, filename, lineno, file=None, line=None):
     """Once for each text, in one short line."""
     text = clip(' '.join(str(message).split()), 180)
-    if (category, text) in _warned or 'is multi-threaded, use of fork' in text:
+    glyph = no_glyph(text)
+    if glyph is not None:
+        text = '' if S.no_glyph else glyph  # once, not for every sign
+        S.no_glyph = True
+    if not text or (category, text) in _warned or 'is multi-threaded, use of fork' in text:
         return  # the second thread is the kernel's own, and fork is made safe for it
     if len(_warned) < 1000:
         _warned.add((category, text))

@@ -26,6 +26,7 @@ def before_matplotlib():
             if name.startswith('fontlist') and not os.path.exists(os.path.join(dst, name)):
                 with open(os.path.join(src, name), 'rb') as f, open(os.path.join(dst, name), 'wb') as g:
                     g.write(f.read())
+                    S.old_fonts = changed_since(os.fstat(f.fileno()).st_mtime)
     except OSError:
         pass  # it then makes its own
 
@@ -87,19 +88,19 @@ class Finder:
     """Makes the modules that exist only here and has a word with some others."""
     made = {BACKEND: make_backend, 'IPython': make_ipython_root, 'IPython.display': make_ipython}
     first = {'matplotlib': before_matplotlib}
-    then = {'pandas': on_pandas, 'matplotlib': on_matplotlib, 'multiprocessing': on_multiprocessing, 'tkinter': on_tkinter}
+    then = {'pandas': on_pandas, 'matplotlib': on_matplotlib, 'matplotlib.font_manager': on_fonts, 'multiprocessing': on_multiprocessing, 'tkinter': on_tkinter}
     busy = set()
 
     def find_spec(self, name, path=None, target=None):
         if name not in self.made and name not in self.then or name in self.busy:
             return None
-        from importlib.machinery import ModuleSpec
+        from importlib.machinery import ModuleSpec, PathFinder
         import importlib.util
         if name in self.made:
             return ModuleSpec(name, Maker(self.made[name]), is_package=name == 'IPython')
         self.busy.add(name)
         try:
-            spec = importlib.util.find_spec(name) if path is None else None
+            spec = importlib.util.find_spec(name) if path is None else PathFinder.find_spec(name, path)
         except (ImportError, ValueError, AttributeError):
             spec = None
         finally:
