@@ -16,8 +16,8 @@ import (
 var system string
 
 const (
-	fence = "```"
-	open  = fence + "python\n"
+	fence   = "```"
+	opening = fence + "python\n"
 )
 
 // defaultMax bounds one answer; a program longer than this is a model that
@@ -31,13 +31,16 @@ type Harness struct{}
 func (Harness) Name() string { return "atoll-small" }
 
 // Render writes req. With RequireCall the answer is made to begin inside a
-// Python block and ends with it, so that the model can do nothing but write
-// code; without it, a closing fence ends the answer, because what a model
-// writes after its code is an invented output.
+// Python block, so that the model can do nothing but write code. The fence
+// that closes a Python block ends the answer, because what a model writes
+// after its code is an invented output; before that, an answer may quote
+// tables and text in fences. The parser decides about fences that stand in a
+// string of the program ([harness.Resumer]).
 func (Harness) Render(req *llm.Request) (harness.Prompt, error) {
 	p := harness.Prompt{
 		Messages: []harness.Turn{{Role: string(llm.System), Content: strings.TrimSpace(system)}},
-		Stop:     []string{"\n" + fence + "\n"},
+		Stop:     closings(),
+		Arm:      openings(),
 		Sampling: req.Sampling,
 		Max:      req.MaxTokens,
 	}
@@ -59,10 +62,35 @@ func (Harness) Render(req *llm.Request) (harness.Prompt, error) {
 		p.Messages = append(p.Messages, harness.Turn{Role: role, Content: text})
 	}
 	if req.RequireCall {
-		p.Prefill = open
-		p.Stop = []string{"\n" + fence}
+		p.Prefill = opening
+		p.Arm = nil
 	}
 	return p, nil
+}
+
+// openings returns how Python blocks begin, as far as it is the same for all
+// labels.
+func openings() []string {
+	var all []string
+	for _, f := range []string{"```", "~~~"} {
+		for _, label := range []string{"py", "Py", "PY", "ipy", "IPy", "{py", "{.py", " py", " Py", " {"} {
+			all = append(all, f+label)
+		}
+	}
+	return all
+}
+
+// closings returns the lines that close blocks, in lists up to the second
+// level. A fence with a label closes none.
+func closings() []string {
+	var all []string
+	for _, f := range []string{"```", "````", "~~~"} {
+		for indent := range 5 {
+			all = append(all, "\n"+strings.Repeat(" ", indent)+f+"\n")
+		}
+		all = append(all, "\n"+f+"\r\n")
+	}
+	return all
 }
 
 // assistantText writes an earlier answer as the model itself wrote it, so that
@@ -78,16 +106,17 @@ func assistantText(m llm.Message) string {
 		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
 			b.WriteByte('\n')
 		}
-		b.WriteString(open + strings.TrimSuffix(code.Code, "\n") + "\n" + fence)
+		b.WriteString(opening + strings.TrimSuffix(code.Code, "\n") + "\n" + fence)
 	}
 	return b.String()
 }
 
 // Parser returns a parser for the output of Render(req).
 func (Harness) Parser(req *llm.Request) harness.Parser {
-	p := &parser{}
-	if req.RequireCall {
-		p.inCode, p.lang = true, "python"
+	p := &parser{forced: req.RequireCall}
+	if p.forced {
+		m, _ := markIn(strings.TrimSpace(opening))
+		p.open(m)
 	}
 	return p
 }

@@ -8,140 +8,247 @@ import (
 	"atoll/llm/harness"
 )
 
-// parser reads lines as they come. Text of a line is passed on at once unless
-// the line could still turn out to be a fence:
+// parser reads lines as they come:
 //
-//	prose ──"```python"──▶ code ──"```"──▶ call, prose
-//	prose ──"```other"───▶ quote ─"```"──▶ prose        (never run)
+//	prose ──fence of Python──▶ code ───its fence, not in a string──▶ call, prose
+//	prose ──other fence──────▶ quote ──its fence──▶ prose       (never run)
+//	prose ──{"name"──────────▶ object ─its end────▶ call, prose (or malformed)
+//	quote ──fence of JSON, {"name"──▶ object ─its end──▶ call, muted quote
+//
+// Prose is passed on at once, but for the end of a line that could still turn
+// out to be a fence, an object or a template's token. Code is passed on by
+// lines, objects not at all.
 type parser struct {
-	line   string // the current line, as far as it is held back
-	mid    bool   // the current line was begun to be passed on: it is no fence
-	inCode bool
-	quote  bool // inside a block of another language
-	lang   string
-	code   strings.Builder
+	state  state
+	forced bool   // the answer began inside a block
+	line   string // the current line
+	sent   int    // bytes of it that were passed on
+	fence  mark   // what opened the block
+	blocks int    // programs that were closed
+	calls  int
+	err    error // the first
+
+	program // in code
+
+	first string // quote, object: the lines of a block that may hold an object
+	mute  bool   // quote: the rest of a block that held one
+	held  string // object: its lines
 }
+
+type state int
+
+const (
+	prose state = iota
+	code
+	quote
+	object
+)
 
 // Push implements [harness.Parser].
 func (p *parser) Push(piece string) []llm.Delta {
 	var out deltas
-	for piece != "" {
-		part, rest, whole := strings.Cut(piece, "\n")
-		piece = rest
-		p.line += part
-		if whole {
-			p.endLine(&out)
-			continue
-		}
-		if p.mid || !mayBeFence(p.line) {
-			p.pass(&out, p.line)
-			p.line, p.mid = "", true
-		}
-	}
+	p.feed(&out, piece)
 	return out
 }
 
-// mayBeFence reports whether a line that begins so can be a fence.
-func mayBeFence(line string) bool {
-	s := strings.TrimLeft(line, " ")
-	return strings.HasPrefix(s, fence) || strings.HasPrefix(fence, s)
+// Stopped implements [harness.Resumer]: an answer is over when its program is.
+func (p *parser) Stopped(stop string) (ds []llm.Delta, over bool) {
+	ds = p.Push(stop)
+	return ds, p.blocks > 0 && p.state == prose
 }
 
-func (p *parser) endLine(out *deltas) {
-	line, mid := p.line, p.mid
-	p.line, p.mid = "", false
-	s := strings.TrimSpace(line)
-	if mid || !strings.HasPrefix(s, fence) {
-		p.pass(out, line+"\n")
-		return
+func (p *parser) feed(out *deltas, s string) {
+	for s != "" {
+		part, rest, whole := strings.Cut(s, "\n")
+		p.line += part
+		s = rest
+		switch {
+		case whole:
+			p.endLine(out, "\n")
+		case p.state == prose, p.state == quote && p.first == "" && !p.mute:
+			if safe := settled(p.line); safe > p.sent {
+				out.text(p.line[p.sent:safe])
+				p.sent = safe
+			}
+		}
 	}
-	label := strings.TrimSpace(strings.TrimLeft(s, "`"))
+}
+
+// settled returns how much of the beginning of a line of prose stays prose
+// whatever follows in the line.
+func settled(line string) int {
+	at := debris(line, false, true)
+	if i := strings.IndexByte(line, '{'); i >= 0 {
+		at = min(at, len(trim(line[:i])))
+	}
+	end := strings.LastIndexByte(line, '`') + 1
+	row := len(strings.TrimRight(line[:end], "`"))
+	if end-row >= 3 || end > 0 && end == len(line) {
+		at = min(at, len(trim(line[:row])))
+	}
+	text := strings.TrimLeft(line, " \t")
+	if strings.HasPrefix(text, "~~~") || strings.HasPrefix("~~~", text) || strings.TrimSpace(line[:at]) == "" {
+		return 0
+	}
+	return at
+}
+
+// endLine reads the current line, which ends in end: nothing at the end of
+// the output.
+func (p *parser) endLine(out *deltas, end string) {
+	line, sent := p.line, p.sent
+	p.line, p.sent = "", 0
+	switch p.state {
+	case prose:
+		p.proseLine(out, line, sent, end)
+	case code:
+		p.codeLine(out, line, end)
+	case quote:
+		p.quoteLine(out, line, sent, end)
+	case object:
+		p.held += line + end
+		p.judge(out, false)
+	}
+}
+
+func (p *parser) proseLine(out *deltas, line string, sent int, end string) {
+	clean := trim(line)
+	m, ok := markIn(clean)
 	switch {
-	case p.inCode && label == "":
-		p.endCode(out)
-	case p.inCode: // a fence with a label inside a program is part of it
-		p.pass(out, line+"\n")
-	case p.quote:
-		p.quote = label != ""
-		p.pass(out, line+"\n")
-	case isPython(label):
-		p.inCode, p.lang = true, "python"
-	default:
-		p.quote = true
-		p.pass(out, line+"\n")
-	}
-}
-
-// isPython reports whether a fence's label means Python. No label does not:
-// what it holds would be a guess.
-func isPython(label string) bool {
-	word, _, _ := strings.Cut(label, " ")
-	switch strings.ToLower(strings.Trim(word, "{}.")) {
-	case "python", "py", "python3", "py3", "ipython":
-		return true
-	}
-	return false
-}
-
-func (p *parser) pass(out *deltas, s string) {
-	if s == "" {
+	case ok && m.opensPython():
+		if !m.first() {
+			out.text(m.before[sent:] + end)
+		}
+		p.open(m)
+		return
+	case ok && m.first():
+		p.state, p.fence = quote, m
+		switch language(m.info) {
+		case "", "json", "tool_call", "tool":
+			p.first = clean + end
+		default:
+			out.text(clean + end)
+		}
 		return
 	}
-	if p.inCode {
-		p.code.WriteString(s)
-		out.code(s)
+	if at := begin.FindStringIndex(clean); at != nil {
+		out.text(trim(clean[:at[0]])[sent:])
+		p.state, p.held = object, clean[at[0]:]+end
+		p.judge(out, false)
 		return
 	}
-	out.text(s)
+	if clean != line && strings.TrimSpace(clean) == "" {
+		return // tokens and nothing else
+	}
+	out.text(clean[sent:] + end)
 }
 
-func (p *parser) endCode(out *deltas) {
-	code := p.code.String()
-	p.code.Reset()
-	p.inCode = false
-	if strings.TrimSpace(code) != "" {
-		*out = append(*out, llm.Delta{Call: harness.NewCodeCall("", p.lang, code)})
+func (p *parser) quoteLine(out *deltas, line string, sent int, end string) {
+	m, ok := markIn(trim(line))
+	closed := ok && m.closes(p.fence)
+	if closed || end == "" {
+		line = trim(line)
+	}
+	if p.first != "" {
+		text := strings.TrimSpace(line)
+		if text == "" && !closed {
+			p.first += line + end
+			return
+		}
+		if at := begin.FindStringIndex(text); at != nil && at[0] == 0 {
+			p.state, p.held = object, text+end
+			p.judge(out, false)
+			return
+		}
+		out.text(p.first)
+		p.first = ""
+	}
+	if !p.mute {
+		out.text(line[sent:] + end)
+	}
+	if closed {
+		p.state, p.mute = prose, false
+	}
+}
+
+// judge decides about the object as far as it came; end says that no more
+// comes. What is no call is read again, as what it is.
+func (p *parser) judge(out *deltas, end bool) {
+	v, src, rest := readObject(p.held, end)
+	if v == pending {
+		return
+	}
+	held, first := p.held, p.first
+	p.held, p.first, p.state = "", "", prose
+	if first != "" {
+		p.state = quote
+	}
+	if v == quoted {
+		line, rest, whole := strings.Cut(held, "\n")
+		out.text(first + line)
+		if whole {
+			out.text("\n")
+		}
+		p.feed(out, rest)
+		return
+	}
+	p.mute = first != ""
+	if v == broken {
+		p.fail("the call cannot be read")
+		return
+	}
+	p.call(out, src)
+	if strings.TrimSpace(rest) != "" {
+		p.feed(out, rest)
+	}
+}
+
+func (p *parser) call(out *deltas, src string) {
+	if p.err == nil {
+		p.calls++
+		*out = append(*out, llm.Delta{Call: harness.NewCodeCall("", "python", src)})
+	}
+}
+
+func (p *parser) fail(why string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%w: %s", llm.ErrMalformed, why)
 	}
 }
 
 // Close implements [harness.Parser]. An open block is complete when the model
-// ended on its own (the closing fence was the stop string), and never runs
-// when it was cut off.
+// ended on its own outside of strings, and never runs when it was cut off.
 func (p *parser) Close(truncated bool) ([]llm.Delta, error) {
 	var out deltas
-	if s := strings.TrimSpace(p.line); p.inCode && s != "" && strings.Trim(s, "`") == "" && !p.mid {
-		p.line = "" // the closing fence, or the part of it that came
+	if p.state == code && truncated {
+		p.add(&out, p.line, "") // a fence may be the start of another text
+		p.line = ""
 	}
-	p.pass(&out, p.line)
-	p.line = ""
-	if !p.inCode {
-		return out, nil
+	if p.line != "" {
+		p.endLine(&out, "")
 	}
-	if truncated {
-		return out, fmt.Errorf("%w: the program was cut off before its end", llm.ErrMalformed)
+	for p.state == object {
+		p.judge(&out, true)
+		if p.line != "" {
+			p.endLine(&out, "")
+		}
 	}
-	if strings.TrimSpace(p.code.String()) == "" {
-		return out, fmt.Errorf("%w: the program is empty", llm.ErrMalformed)
+	out.text(p.first)
+	p.first = ""
+	if p.state == code {
+		switch {
+		case truncated:
+			p.fail("the program was cut off before its end")
+		case p.src.inString():
+			p.fail("the program ends inside a string")
+		case strings.TrimSpace(p.text.String()) == "":
+			p.fail("the program is empty")
+		default:
+			p.endCode(&out)
+		}
 	}
-	p.endCode(&out)
-	return out, nil
-}
-
-// deltas joins neighbours of the same kind, so that one piece makes few.
-type deltas []llm.Delta
-
-func (d *deltas) text(s string) {
-	if n := len(*d); n > 0 && (*d)[n-1].Text != "" {
-		(*d)[n-1].Text += s
-		return
+	if p.forced && p.calls == 0 {
+		p.fail("there is no program")
 	}
-	*d = append(*d, llm.Delta{Text: s})
-}
-
-func (d *deltas) code(s string) {
-	if n := len(*d); n > 0 && (*d)[n-1].Code != "" {
-		(*d)[n-1].Code += s
-		return
-	}
-	*d = append(*d, llm.Delta{Code: s})
+	return out, p.err
 }

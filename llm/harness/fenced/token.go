@@ -1,0 +1,53 @@
+package fenced
+
+import "strings"
+
+// tokens are marks of chat templates that a model writes as text when its
+// turn is over: of ChatML, Llama, Phi, Zephyr, Gemma, Mistral, DeepSeek,
+// Granite and GPT. Calls are wrapped by the last two.
+var tokens = [...]string{
+	"<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|end_of_text|>", "<|begin_of_text|>",
+	"<|eot_id|>", "<|eom_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|python_tag|>",
+	"<|end|>", "<|start|>", "<|return|>", "<|call|>", "<|assistant|>", "<|user|>", "<|system|>", "<|eos|>",
+	"<|eot|>", "<|end_of_role|>", "<|start_of_role|>", "<|endofturn|>", "<|end_of_turn|>", "<|EOT|>",
+	"<end_of_turn>", "<start_of_turn>", "<eos>", "<bos>", "<s>", "</s>", "[INST]", "[/INST]",
+	"<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>",
+	"<tool_call>", "</tool_call>",
+}
+
+// trim returns line without the tokens at its end. A line that ends in none
+// is returned as it is, space included.
+func trim(line string) string {
+	return line[:debris(line, false, false)]
+}
+
+// debris returns where the tokens, and the back-ticks if ticks is set, at the
+// end of line begin; len(line) if there are none. With partial set, the start
+// of one counts too.
+func debris(line string, ticks, partial bool) int {
+	at, rest := len(line), line
+	if partial {
+		for _, t := range tokens {
+			for n := min(len(t)-1, len(line)); n > len(line)-at; n-- {
+				if strings.HasSuffix(line, t[:n]) {
+					at = len(line) - n
+				}
+			}
+		}
+		rest = line[:at]
+	}
+	for {
+		rest = strings.TrimRight(rest, " \t\r")
+		cut := rest
+		for _, t := range tokens {
+			cut = strings.TrimSuffix(cut, t)
+		}
+		if ticks {
+			cut = strings.TrimSuffix(cut, "`")
+		}
+		if cut == rest {
+			return at
+		}
+		rest, at = cut, len(cut)
+	}
+}
