@@ -8,7 +8,7 @@ import (
 // A mark is a line that can open or close a fenced block. Source:
 // https://spec.commonmark.org/0.31.2/#fenced-code-blocks
 type mark struct {
-	before string // what stands before it in the line
+	before string // what stands before it in the line, without tokens at its end
 	char   byte   // '`' or '~'
 	n      int    // how many of them
 	info   string // what stands behind it, without spaces around it
@@ -29,7 +29,7 @@ func markIn(line string) (mark, bool) {
 		}
 	}
 	rest := strings.TrimLeft(line[at:], string(char))
-	return mark{before: line[:at], char: char, n: len(line) - at - len(rest), info: strings.TrimSpace(rest)}, true
+	return mark{before: trim(line[:at]), char: char, n: len(line) - at - len(rest), info: strings.TrimSpace(rest)}, true
 }
 
 // first reports that nothing but space stands before the mark.
