@@ -60,15 +60,46 @@ func TestWatchHasNoGaps(t *testing.T) {
 	}
 }
 
+// TestFastStream: text that comes faster than it is read arrives whole.
+func TestFastStream(t *testing.T) {
+	bus := event.NewBus(backlog{n: 1})
+	enough := errors.New("enough")
+	text, events := "", 0
+	err := bus.Watch(t.Context(), 0, func(batch []event.Event) error {
+		for _, e := range batch {
+			events++
+			switch {
+			case e.Seq == 1:
+				for i := range 10_000 {
+					bus.Publish(event.Event{Delta: &event.Delta{Chat: "c", Kind: "text", Text: fmt.Sprint(i % 10)}})
+				}
+				bus.Publish(event.Event{Delta: &event.Delta{Chat: "c", Kind: "code", Text: "x"}})
+				bus.Publish(event.Event{Gone: "end"})
+			case e.Gone != "":
+				return enough
+			case e.Delta.Kind == "text":
+				text += e.Delta.Text
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) || len(text) != 10_000 || text[:12] != "012345678901" {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if events > 10 {
+		t.Errorf("%d events for one stream", events)
+	}
+}
+
 func TestSlowWatcherIsCutOff(t *testing.T) {
 	bus := event.NewBus(backlog{n: 1})
 	err := bus.Watch(t.Context(), 0, func([]event.Event) error {
-		for range 10_000 {
+		for range 100_000 {
 			bus.Publish(event.Event{Gone: "x"})
 		}
 		return nil
 	})
-	if !errors.Is(err, event.ErrSlow) {
+	if !errors.Is(err, event.ErrSlow) || bus.Watchers() != 0 {
 		t.Errorf("a watcher that never reads got %v", err)
 	}
 }
