@@ -16,9 +16,12 @@ import (
 // A Policy lists what is allowed. The zero Policy allows nothing but reading
 // the system's programs and libraries, and CPU.
 type Policy struct {
-	Read   []string `json:"read"`  // absolute paths of readable trees or files
-	Write  []string `json:"write"` // absolute paths of writable trees; implies readable
-	Env    []string `json:"env"`   // the whole environment, nothing is inherited
+	Read  []string `json:"read"`  // absolute paths of readable trees or files
+	Write []string `json:"write"` // absolute paths of writable trees; implies readable
+	// Env is the whole environment, nothing is inherited. A value that is /tmp
+	// or lies in it, and is no path of Read or Write, means the program's own
+	// place for temporary files, wherever the level has it.
+	Env    []string `json:"env"`
 	Limits Limits   `json:"limits"`
 }
 

@@ -4,12 +4,15 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"atoll/sandbox"
 )
 
 // running counts the machine's processes whose command line holds mark.
@@ -98,5 +101,34 @@ func TestStopSweeps(t *testing.T) {
 				t.Errorf("after the end of the interpreter %d processes are left", n)
 			}
 		})
+	}
+}
+
+// unswept is a runner whose processes cannot be swept up.
+type unswept struct{ bare }
+
+type unsweptProcess struct{ sandbox.Process }
+
+func (unsweptProcess) Sweep() error { return errors.New("some are left") }
+
+func (r unswept) Start(ctx context.Context, p sandbox.Policy, c sandbox.Command) (sandbox.Process, error) {
+	proc, err := r.bare.Start(ctx, p, c)
+	return unsweptProcess{proc}, err
+}
+
+// TestStopCannotSweep: what cannot be ended otherwise ends with the interpreter.
+func TestStopCannotSweep(t *testing.T) {
+	o := options(t)
+	o.Runner = unswept{}
+	s := open(t, o)
+	exec1(t, s, "kept = 1")
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	got := execCtx(t, ctx, s, "import time; time.sleep(60)")
+	if got.Status != Died || got.Exit == nil || got.Exit.Cause != sandbox.Killed || !strings.Contains(got.Note, "did not stop when asked") {
+		t.Errorf("%+v", got.Result)
+	}
+	if next := exec1(t, s, "'kept' in globals()"); next.Value != "False" {
+		t.Errorf("next: %+v", next.Result)
 	}
 }
