@@ -83,6 +83,13 @@ func (g *generation) emit(ds []llm.Delta) bool {
 	return true
 }
 
+// heldBack passes on what the parser kept to itself when the output broke off:
+// it was said. No call is made of it.
+func (g *generation) heldBack() bool {
+	ds, _ := g.parser.Close(true) // that it is unfinished is no news
+	return g.emit(slices.DeleteFunc(ds, func(d llm.Delta) bool { return d.Call != nil }))
+}
+
 // complete gets the whole output of p. Where a stop string turns out to be a
 // part of the answer ([Resumer]), the prompt is continued behind it; what was
 // generated is in the engine's cache, so that little is computed again, and
@@ -97,7 +104,9 @@ func (g *generation) complete(ctx context.Context, p Prompt) (done llm.Done, ok 
 			case part > 0 && errors.Is(err, llm.ErrContextFull):
 				return llm.Done{Stop: llm.StopLength, Usage: usage}, true
 			case err != nil:
-				g.yield(llm.Delta{}, err)
+				if g.heldBack() {
+					g.yield(llm.Delta{}, err)
+				}
 				return done, false
 			case piece.Load != nil:
 				// The continuation of an answer is no news to its reader.

@@ -10,10 +10,14 @@ import (
 
 // parser reads lines as they come:
 //
-//	prose ──fence of Python──▶ code ───its fence, not in a string──▶ call, prose
-//	prose ──other fence──────▶ quote ──its fence──▶ prose       (never run)
-//	prose ──{"name"──────────▶ object ─its end────▶ call, prose (or malformed)
-//	quote ──fence of JSON, {"name"──▶ object ─its end──▶ call, muted quote
+//	prose ──fence of Python──▶ code ───its fence, not in a string──▶ call, over
+//	prose ──other fence──────▶ quote ──its fence──▶ prose (never run)
+//	prose ──{"name"──────────▶ object ─its end────▶ call or malformed, over
+//	quote ──{"name", first in a fence of JSON─▶ object
+//
+// What comes when the answer is over is dropped: a model that goes on after
+// its call invents the output. An empty block is no call, an object without
+// arguments is prose.
 //
 // Prose is passed on at once, but for the end of a line that could still turn
 // out to be a fence, an object or a template's token. Code is passed on by
@@ -24,14 +28,12 @@ type parser struct {
 	line   string // the current line
 	sent   int    // bytes of it that were passed on
 	fence  mark   // what opened the block
-	blocks int    // programs that were closed
-	calls  int
-	err    error // the first
+	called bool
+	err    error
 
 	program // in code
 
 	first string // quote, object: the lines of a block that may hold an object
-	mute  bool   // quote: the rest of a block that held one
 	held  string // object: its lines
 }
 
@@ -42,6 +44,7 @@ const (
 	code
 	quote
 	object
+	over
 )
 
 // Push implements [harness.Parser].
@@ -51,10 +54,10 @@ func (p *parser) Push(piece string) []llm.Delta {
 	return out
 }
 
-// Stopped implements [harness.Resumer]: an answer is over when its program is.
-func (p *parser) Stopped(stop string) (ds []llm.Delta, over bool) {
+// Stopped implements [harness.Resumer].
+func (p *parser) Stopped(stop string) (ds []llm.Delta, ended bool) {
 	ds = p.Push(stop)
-	return ds, p.blocks > 0 && p.state == prose
+	return ds, p.state == over
 }
 
 func (p *parser) feed(out *deltas, s string) {
@@ -65,7 +68,7 @@ func (p *parser) feed(out *deltas, s string) {
 		switch {
 		case whole:
 			p.endLine(out, "\n")
-		case p.state == prose, p.state == quote && p.first == "" && !p.mute:
+		case p.state == prose, p.state == quote && p.first == "":
 			if safe := settled(p.line); safe > p.sent {
 				out.text(p.line[p.sent:safe])
 				p.sent = safe
@@ -163,57 +166,48 @@ func (p *parser) quoteLine(out *deltas, line string, sent int, end string) {
 		out.text(p.first)
 		p.first = ""
 	}
-	if !p.mute {
-		out.text(line[sent:] + end)
-	}
+	out.text(line[sent:] + end)
 	if closed {
-		p.state, p.mute = prose, false
+		p.state = prose
 	}
 }
 
 // judge decides about the object as far as it came; end says that no more
 // comes. What is no call is read again, as what it is.
 func (p *parser) judge(out *deltas, end bool) {
-	v, src, rest := readObject(p.held, end)
+	v, src, _ := readObject(p.held, end)
 	if v == pending {
 		return
 	}
 	held, first := p.held, p.first
-	p.held, p.first, p.state = "", "", prose
-	if first != "" {
-		p.state = quote
-	}
-	if v == quoted {
+	p.held, p.first = "", ""
+	switch v {
+	case called:
+		p.call(out, src)
+	case broken:
+		p.fail("the call cannot be read")
+	default:
+		p.state = prose
+		if first != "" {
+			p.state = quote
+		}
 		line, rest, whole := strings.Cut(held, "\n")
 		out.text(first + line)
 		if whole {
 			out.text("\n")
 		}
 		p.feed(out, rest)
-		return
-	}
-	p.mute = first != ""
-	if v == broken {
-		p.fail("the call cannot be read")
-		return
-	}
-	p.call(out, src)
-	if strings.TrimSpace(rest) != "" {
-		p.feed(out, rest)
 	}
 }
 
+// call ends the answer with a call, fail with an error.
 func (p *parser) call(out *deltas, src string) {
-	if p.err == nil {
-		p.calls++
-		*out = append(*out, llm.Delta{Call: harness.NewCodeCall("", "python", src)})
-	}
+	p.state, p.called = over, true
+	*out = append(*out, llm.Delta{Call: harness.NewCodeCall("", "python", src)})
 }
 
 func (p *parser) fail(why string) {
-	if p.err == nil {
-		p.err = fmt.Errorf("%w: %s", llm.ErrMalformed, why)
-	}
+	p.state, p.err = over, fmt.Errorf("%w: %s", llm.ErrMalformed, why)
 }
 
 // Close implements [harness.Parser]. An open block is complete when the model
@@ -247,7 +241,7 @@ func (p *parser) Close(truncated bool) ([]llm.Delta, error) {
 			p.endCode(&out)
 		}
 	}
-	if p.forced && p.calls == 0 {
+	if p.forced && !p.called && p.err == nil {
 		p.fail("there is no program")
 	}
 	return out, p.err

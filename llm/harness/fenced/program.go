@@ -72,7 +72,6 @@ func (p *parser) endCode(out *deltas) {
 	}
 	p.program = program{}
 	p.state = prose
-	p.blocks++
 	bare := strings.TrimSpace(text)
 	if bare == "" {
 		return

@@ -21,7 +21,7 @@ func trim(line string) string {
 	return line[:debris(line, false, false)]
 }
 
-// debris returns where the tokens, and the back-ticks if ticks is set, at the
+// debris returns where the tokens, and one or two back-ticks if ticks is set, at the
 // end of line begin; len(line) if there are none. With partial set, the start
 // of one counts too.
 func debris(line string, ticks, partial bool) int {
@@ -42,8 +42,8 @@ func debris(line string, ticks, partial bool) int {
 		for _, t := range tokens {
 			cut = strings.TrimSuffix(cut, t)
 		}
-		if ticks {
-			cut = strings.TrimSuffix(cut, "`")
+		if bare := strings.TrimRight(cut, "`"); ticks && len(cut)-len(bare) < 3 {
+			cut = bare
 		}
 		if cut == rest {
 			return at
