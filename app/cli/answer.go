@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,13 +86,15 @@ func (a *asking) finish(ctx context.Context) error {
 	} else {
 		if ans.Text != "" {
 			fmt.Fprintf(a.Err, "\n")
-			fmt.Fprintln(a.Out, ans.Text)
+			if _, err := fmt.Fprintln(safely(a.Out), ans.Text); err != nil {
+				return fmt.Errorf("print the answer (it is kept in chat %s): %w", a.chatID, err)
+			}
 		}
 		for _, art := range ans.Artifacts {
 			if art.Path != "" {
-				fmt.Fprintf(a.Err, "saved %s\n", art.Path)
+				fmt.Fprintf(a.Err, "saved %s\n", oneName(art.Path))
 			} else {
-				fmt.Fprintf(a.Err, "made %s (use --save DIR to copy it)\n", art.Name)
+				fmt.Fprintf(a.Err, "made %s (use --save DIR to copy it)\n", oneName(art.Name))
 			}
 		}
 		fmt.Fprintf(a.Err, "chat %s\n", a.chatID)
@@ -195,34 +196,24 @@ func (a *asking) saveAll(ctx context.Context, arts []Artifact) error {
 	var errs []error
 	for i := range arts {
 		art := &arts[i]
-		if err := a.saveOne(ctx, root, *art); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", art.Name, err))
+		name, err := a.saveOne(ctx, root, *art)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", oneName(art.Name), err))
 			continue
 		}
-		art.Path = filepath.Join(a.save, filepath.FromSlash(art.Name))
+		art.Path = filepath.Join(a.save, name)
 	}
 	return errors.Join(errs...)
 }
 
-func (a *asking) saveOne(ctx context.Context, root *os.Root, art Artifact) error {
+func (a *asking) saveOne(ctx context.Context, root *os.Root, art Artifact) (string, error) {
 	if art.Blob == "" {
-		return errors.New("it was too large to be kept")
-	}
-	name := filepath.FromSlash(art.Name)
-	if dir := filepath.Dir(name); dir != "." {
-		if err := root.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
+		return "", errors.New("it was too large to be kept")
 	}
 	src, err := a.host.Blob(ctx, art.Blob)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer src.Close()
-	dst, err := root.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	return save(root, art.Name, src)
 }

@@ -49,6 +49,12 @@ With --json every event is a line of JSON, and the last line is
   atoll ask --chat 0193f0c2-... "And the lowest?"`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("chat") && f.chat == "" {
+				return usageError{errors.New("--chat has no ID")}
+			}
+			if f.timeout < 0 {
+				return usageError{fmt.Errorf("--timeout %v: it must be more than nothing", f.timeout)}
+			}
 			if f.approve != "" && !approval.Valid(f.approve) {
 				return usageError{fmt.Errorf("--approve %q: it is auto, ask or never", f.approve)}
 			}
@@ -117,7 +123,10 @@ func (a *asking) run(ctx context.Context, prompt string) (err error) {
 		a.turn = sent.Turn
 		return err
 	}
-	err = a.host.Follow(follow, since, send, func(e event.Event) error { return a.show(follow, e) })
+	err = a.follow(follow, since, send)
+	if a.turn == "" && !errors.Is(err, errEnded) { // the prompt was not taken; another turn may run in this chat
+		return errors.Join(err, a.drop(context.WithoutCancel(ctx)))
+	}
 	if !errors.Is(err, errEnded) {
 		// Stopped, timed out, or nobody there to approve: what runs must end too.
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -126,13 +135,44 @@ func (a *asking) run(ctx context.Context, prompt string) (err error) {
 			err = errors.Join(err, serr)
 		}
 		a.ended = err
-		if f, ok := errors.AsType[*fault.Fault](err); a.turn == "" && ok { // the prompt was not taken
-			return f
-		}
 	}
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return a.finish(done)
+}
+
+// follow shows the turn that send starts until it ends. A stream that breaks
+// while the host is well is taken up again.
+func (a *asking) follow(ctx context.Context, since uint64, send func() error) error {
+	for {
+		err := a.host.Follow(ctx, since, send, func(e event.Event) error {
+			since = max(since, e.Seq)
+			return a.show(ctx, e)
+		})
+		if !errors.Is(err, fault.ErrHostGone) || a.turn == "" {
+			return err
+		}
+		send = nil
+		var v chats.View
+		if gone := a.host.Call(ctx, "chats.get", chats.ID{ID: a.chatID}, &v); gone != nil {
+			return err
+		}
+		if v.Turn == nil || v.Turn.Turn != a.turn {
+			return errEnded
+		}
+	}
+}
+
+// drop deletes the chat that this command has made for nothing.
+func (a *asking) drop(ctx context.Context) error {
+	if a.chat != "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	// An empty chat is removed at the next start too, so that this is only tidiness.
+	_ = a.host.Call(ctx, "chats.delete", chats.ID{ID: a.chatID}, nil)
+	return nil
 }
 
 // absolute resolves paths here: the host has another working folder. Missing
@@ -140,6 +180,9 @@ func (a *asking) run(ctx context.Context, prompt string) (err error) {
 func absolute(files []string) ([]string, error) {
 	var out []string
 	for _, f := range files {
+		if f == "" {
+			return nil, usageError{errors.New("--file has no name")}
+		}
 		p, err := filepath.Abs(f)
 		if err != nil {
 			return nil, err
@@ -177,8 +220,8 @@ func (a *asking) open(ctx context.Context, paths []string) (since uint64, files 
 		}
 		a.chatID = c.ID
 		defer func() {
-			if err != nil { // an empty chat would only be in the way
-				_ = a.host.Call(context.WithoutCancel(ctx), "chats.delete", chats.ID{ID: c.ID}, nil)
+			if err != nil {
+				err = errors.Join(err, a.drop(context.WithoutCancel(ctx)))
 			}
 		}()
 	} else {
@@ -234,8 +277,13 @@ func (a *asking) show(ctx context.Context, e event.Event) error {
 	case e.Entry != nil && e.Entry.Chat == a.chatID:
 		a.event("entry", map[string]any{"kind": e.Entry.Kind, "body": e.Entry.Body})
 		var r storage.Result
-		if e.Entry.Kind == storage.CallEnded && json.Unmarshal(e.Entry.Body, &r) == nil && r.Error != nil && !a.json {
-			fmt.Fprintln(a.Err, printable(strings.TrimSpace(r.Error.Trace)))
+		if e.Entry.Kind == storage.CallEnded && json.Unmarshal(e.Entry.Body, &r) == nil && !a.json {
+			if r.Error != nil {
+				fmt.Fprintln(a.Err, printable(strings.TrimSpace(r.Error.Trace)))
+			}
+			if r.Note != "" {
+				fmt.Fprintln(a.Err, printable(r.Note))
+			}
 		}
 	}
 	return nil

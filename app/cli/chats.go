@@ -40,6 +40,9 @@ func (p Program) chatsList() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
 			for _, ch := range list.Chats {
+				if ch.Leaf == "" { // nothing was asked in it yet
+					continue
+				}
 				fmt.Fprintf(w, "%s\t%s\t%s\n", ch.ID, ch.Updated.Local().Format("2006-01-02 15:04"), printable(ch.Title))
 			}
 			return w.Flush()

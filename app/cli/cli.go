@@ -29,7 +29,7 @@ type Program struct {
 
 // Main runs the command line args and returns the exit status.
 func Main(args []string, p Program) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := p.root()
 	root.SetArgs(args)
@@ -46,7 +46,7 @@ func Main(args []string, p Program) int {
 	}
 	var usage usageError
 	if errors.As(err, &usage) {
-		fmt.Fprintf(p.Err, "atoll: %v\n", err)
+		fmt.Fprintf(p.Err, "atoll: %s\n", printable(err.Error()))
 		return fault.ExitUsage
 	}
 	if ctx.Err() != nil {
@@ -67,9 +67,9 @@ type usageError struct{ error }
 
 // say prints what happened and what to do.
 func (p Program) say(f *fault.Fault) {
-	fmt.Fprintf(p.Err, "atoll: %s\n", f.Title)
+	fmt.Fprintf(p.Err, "atoll: %s\n", printable(f.Title))
 	if f.Detail != "" {
-		fmt.Fprintf(p.Err, "  %s\n", f.Detail)
+		fmt.Fprintf(p.Err, "  %s\n", printable(f.Detail))
 	}
 	if f.Hint != "" {
 		fmt.Fprintf(p.Err, "  %s\n", f.Hint)

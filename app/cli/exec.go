@@ -36,6 +36,9 @@ own, and has no network. The exit status is that of the code.`,
 			if lang != "python" {
 				return usageError{fmt.Errorf("--lang %q: Atoll runs python", lang)}
 			}
+			if s.timeout < 0 {
+				return usageError{fmt.Errorf("--timeout %v: it must be more than nothing", s.timeout)}
+			}
 			b, err := readCode(p.In, args[0])
 			if err != nil {
 				return err
@@ -69,13 +72,28 @@ own, and has no network. The exit status is that of the code.`,
 	return c
 }
 
+// codeMax bounds a program, in bytes.
+const codeMax = 16 << 20
+
 func readCode(in io.Reader, name string) ([]byte, error) {
 	if name == "-" {
-		b, err := io.ReadAll(in)
+		b, err := io.ReadAll(io.LimitReader(in, codeMax+1))
 		if err != nil {
 			return nil, fmt.Errorf("read the code: %w", err)
 		}
+		if len(b) > codeMax {
+			return nil, usageError{fmt.Errorf("read the code: it is longer than %s", size(codeMax))}
+		}
 		return b, nil
+	}
+	st, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, usageError{fmt.Errorf("read the code: %w", err)}
+	case !st.Mode().IsRegular(): // a pipe would be waited for without end
+		return nil, usageError{fmt.Errorf("read the code: %s is not a regular file", name)}
+	case st.Size() > codeMax:
+		return nil, usageError{fmt.Errorf("read the code: %s has %s; code may have %s", name, size(st.Size()), size(codeMax))}
 	}
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -110,7 +128,8 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	dir, err := os.MkdirTemp(home.Run(), "exec-")
+	sweep(home.Run())
+	dir, err := os.MkdirTemp(home.Run(), fmt.Sprintf("exec-%d-", os.Getpid()))
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", config.ErrHome, err)
 	}
@@ -148,12 +167,15 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	if err := proc.Stdin().Close(); err != nil {
 		return 0, err
 	}
-	exit := p.pass(proc, s.quiet)
+	exit, perr := p.pass(proc, s.quiet)
+	if perr != nil {
+		return 0, fmt.Errorf("print the output: %w", perr)
+	}
 	if exit.Cause != sandbox.Exited && ctx.Err() == nil {
 		fmt.Fprintf(p.Err, "atoll: the code was stopped: %s\n", exit.Detail)
 	}
 	if s.save != "" {
-		if err := copyOut(ws, before, s.save); err != nil {
+		if err := p.copyOut(ws, before, s.save); err != nil {
 			fmt.Fprintf(p.Err, "atoll: %v\n", err)
 			if exit.Code == 0 {
 				exit.Code = fault.ExitPartly
@@ -163,8 +185,9 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	return exit.Code, nil
 }
 
-// pass copies the program's output to ours until it ends.
-func (p Program) pass(proc sandbox.Process, quiet bool) sandbox.Exit {
+// pass copies the program's output to ours until it ends. The error is that
+// of our own output, which nobody takes any more.
+func (p Program) pass(proc sandbox.Process, quiet bool) (sandbox.Exit, error) {
 	out, errs := safely(p.Out), safely(p.Err)
 	if quiet {
 		out, errs = io.Discard, io.Discard
@@ -174,17 +197,26 @@ func (p Program) pass(proc sandbox.Process, quiet bool) sandbox.Exit {
 		defer close(done)
 		_, _ = io.Copy(errs, proc.Stderr()) // ends with the program; a closed terminal ends us
 	}()
-	if _, err := io.Copy(out, proc.Stdout()); err != nil {
-		_ = proc.Kill() // nobody reads any more
+	_, err := io.Copy(out, proc.Stdout())
+	if err != nil {
+		_ = proc.Kill()
 	}
 	<-done
-	return proc.Wait()
+	return proc.Wait(), err
 }
 
-func copyOut(ws *workspace.Workspace, before workspace.Snapshot, dir string) error {
+// copyOut saves what the code made. What is left out is an error too.
+func (p Program) copyOut(ws *workspace.Workspace, before workspace.Snapshot, dir string) error {
 	made, err := ws.Changed(before)
-	if err != nil || len(made.Files) == 0 {
+	if err != nil {
 		return err
+	}
+	var errs []error
+	if made.Note != "" {
+		errs = append(errs, errors.New(made.Note))
+	}
+	if len(made.Files) == 0 {
+		return errors.Join(errs...)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -194,29 +226,22 @@ func copyOut(ws *workspace.Workspace, before workspace.Snapshot, dir string) err
 		return err
 	}
 	defer root.Close()
-	var errs []error
 	for _, f := range made.Files {
-		errs = append(errs, copyOne(ws, root, f.Name))
+		name, err := copyOne(ws, root, f.Name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("save %s: %w", oneName(f.Name), err))
+			continue
+		}
+		fmt.Fprintf(p.Err, "saved %s\n", oneName(filepath.Join(dir, name)))
 	}
 	return errors.Join(errs...)
 }
 
-func copyOne(ws *workspace.Workspace, root *os.Root, name string) error {
+func copyOne(ws *workspace.Workspace, root *os.Root, name string) (string, error) {
 	src, err := ws.Open(name)
 	if err != nil {
-		return fmt.Errorf("save %s: %w", name, err)
+		return "", err
 	}
 	defer src.Close()
-	local := filepath.FromSlash(name)
-	if d := filepath.Dir(local); d != "." {
-		if err := root.MkdirAll(d, 0o777); err != nil {
-			return fmt.Errorf("save %s: %w", name, err)
-		}
-	}
-	dst, err := root.Create(local)
-	if err != nil {
-		return fmt.Errorf("save %s: %w", name, err)
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	return save(root, name, src)
 }

@@ -13,7 +13,9 @@ func printable(s string) string {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		if r < 0x20 || r >= 0x7f && r < 0xa0 {
+		switch {
+		case r < 0x20, r >= 0x7f && r < 0xa0, // controls
+			r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // text that reads otherwise than it is
 			return utf8.RuneError
 		}
 		return r
