@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 
 	"atoll/app/agent"
 	"atoll/storage"
@@ -35,15 +36,18 @@ func (d agentDraft) Commit(ctx context.Context, e storage.Entry) (storage.Entry,
 }
 
 // Recover closes what a host left open when it was killed: calls without a
-// result are marked lost, and a question without an answer says so. It runs
-// once, before any turn.
+// result are marked lost, a question without an answer says so, and chats
+// without a question are removed. It runs once, before any turn.
 func (s *Service) Recover(ctx context.Context) error {
 	chats, err := s.Store.Chats()
 	if err != nil {
 		return err
 	}
 	for _, c := range chats {
-		if c.Leaf == "" {
+		if c.Leaf == "" { // nothing was ever asked in it: the disk was full, or the door was closed
+			if _, err := s.remove(ctx, ID{c.ID}); err != nil {
+				slog.Warn("remove an empty chat", "chat", c.ID, "error", err)
+			}
 			continue
 		}
 		leaf, err := s.Store.Entry(c.Leaf)

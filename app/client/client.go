@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -54,6 +55,14 @@ func Connect(ctx context.Context, home config.Home, build string) (*Client, erro
 	}
 	if err := home.Make(); err != nil {
 		return nil, err
+	}
+	release, err := lockSpawn(ctx, filepath.Join(home.Run(), "spawn.lock"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", config.ErrHome, err)
+	}
+	defer release()
+	if c, err := Find(ctx, home); err == nil && c.addr.Build == build { // another door was faster
+		return c, nil
 	}
 	exited, err := spawn(home)
 	if err != nil {
@@ -134,7 +143,11 @@ func startFault(home config.Home) error {
 	if err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	text := strings.TrimSpace(string(b))
+	if text == "" { // not even that could be written
+		return fmt.Errorf("%w: the host ended without a word; is the disk full?", config.ErrHome)
+	}
+	lines := strings.Split(text, "\n")
 	if f, err := fault.Read([]byte(lines[len(lines)-1])); err == nil {
 		return f
 	}

@@ -55,7 +55,7 @@ var table = []struct {
 	{ErrHostBusy, Fault{Code: "host.silent", Title: "Atoll's host does not answer", Hint: "It may be stopped or the machine overloaded. Wait, or end the process named below and try again: what was sent is kept.", exit: ExitFailed, status: 504}},
 	{ErrHostGone, Fault{Code: "host.gone", Title: "Atoll's host ended", Hint: "What was sent is kept. Try again: the next command starts a new one.", exit: ExitFailed, status: 502}},
 	{storage.ErrReadOnly, Fault{Code: "data.readonly", Title: "The data folder cannot be written", Hint: "Give yourself the right to write it, or set ATOLL_HOME to another folder.", exit: ExitData, status: 403}},
-	{storage.ErrNoSpace, Fault{Code: "data.space", Title: "The disk is full", Hint: "Free some space and try again; nothing was lost.", exit: ExitData, status: 507}},
+	{storage.ErrNoSpace, Fault{Code: "data.space", Title: "The disk is full", Hint: "Free some space, then send it again: what could not be written was not taken. What was kept before is unharmed.", exit: ExitData, status: 507}},
 	{storage.ErrNotFound, Fault{Code: "data.missing", Title: "There is no such chat", Hint: "See atoll chats list.", exit: ExitFailed, status: 404}},
 	{catalog.ErrWrongBytes, Fault{Code: "download.bytes", Title: "What was fetched is not the model", Hint: "The wrong part was deleted. Run it again; if it comes back, use another source.", exit: ExitModel, status: 502}},
 	{catalog.ErrNoSpace, Fault{Code: "download.space", Title: "There is not enough space for the model", Hint: "Free some space, or set ATOLL_HOME to a folder on another disk. What was fetched is kept.", exit: ExitModel, status: 507}},

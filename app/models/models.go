@@ -125,7 +125,16 @@ func (s *Service) Rows() (Rows, error) {
 	// ATOLL_MODEL can name a model that is in no list: a file elsewhere, or
 	// another provider's.
 	if isPath(def) || s.known(def) && !strings.HasPrefix(def, local.ID+"/") {
-		out.Models = append(out.Models, Row{Ref: def, Name: filepath.Base(def), Installed: true, Default: true})
+		r := Row{Ref: def, Name: filepath.Base(def), Installed: true, Default: true}
+		if isPath(def) {
+			r.Path = def
+			if st, err := os.Stat(def); err != nil || !st.Mode().IsRegular() {
+				r.Installed, r.Problem = false, "ATOLL_MODEL names a file that is not there"
+			} else {
+				r.Size = st.Size()
+			}
+		}
+		out.Models = append(out.Models, r)
 	}
 	return out, nil
 }
