@@ -214,8 +214,10 @@ func (p *parser) fail(why string) {
 // ended on its own outside of strings, and never runs when it was cut off.
 func (p *parser) Close(truncated bool) ([]llm.Delta, error) {
 	var out deltas
-	if p.state == code && truncated {
-		p.add(&out, p.line, "") // a fence may be the start of another text
+	if p.state == code && truncated { // even a whole fence may be the start of more
+		if m, ok := markIn(trim(p.line)); !ok || !m.closes(p.fence) {
+			p.add(&out, p.line, "")
+		}
 		p.line = ""
 	}
 	if p.line != "" {
