@@ -53,6 +53,12 @@ func TestRealModelReusesAndStops(t *testing.T) {
 	p.Stop = []string{"\n9"}
 	if text, done := complete(t, e, p); strings.Contains(text, "\n9") || strings.Contains(again, "\n9") && done.Stop != llm.StopEnd {
 		t.Errorf("with a stop string: %q, %+v", text, done)
+	} else if done.StopAt != "" && done.StopAt != "\n9" {
+		t.Errorf("stopped at %q", done.StopAt)
+	}
+	p.Arm = []string{"no model writes this"}
+	if text, done := complete(t, e, p); text != again || done.StopAt != "" {
+		t.Errorf("with a stop string that is not armed: %q, %+v; want %q", text, done, again)
 	}
 }
 

@@ -73,7 +73,7 @@ func (Harness) Render(req *llm.Request) (harness.Prompt, error) {
 func openings() []string {
 	var all []string
 	for _, f := range []string{"```", "~~~"} {
-		for _, label := range []string{"py", "Py", "PY", "ipy", "IPy", "{py", "{.py", " py", " Py", " {"} {
+		for _, label := range []string{"py", "Py", "PY", "ipy", "IPy", "{", " py", " Py", " {"} {
 			all = append(all, f+label)
 		}
 	}

@@ -190,6 +190,11 @@ func TestParseTokens(t *testing.T) {
 	html := "s = '''<s>a</s>\n<b>`\n'''\n"
 	check(t, append(rows,
 		row{name: "before the fence", out: "<|assistant|>" + f + "python\nx\n" + f, want: parsed{Code: "x\n", Calls: run("x\n")}},
+		row{name: "an invented turn", require: true, out: "x\n<|im_end|>\n<|im_start|>user\nThanks", want: parsed{Code: "x\n", Calls: run("x\n")}},
+		row{name: "a role behind prose", out: "Yes.<|im_end|>\n<|im_start|>assistant\n", want: parsed{Text: "Yes.\n"}},
+		row{name: "headers behind prose", out: "Yes.<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n", want: parsed{Text: "Yes.\n"}},
+		row{name: "in a comment", require: true, out: "x # </s>\ny\n", want: parsed{Code: "x # </s>\ny\n", Calls: run("x # </s>\ny\n")}},
+		row{name: "in tags, forced", require: true, out: "<tool_call>\n{\"name\": \"run\", \"arguments\": {\"code\": \"x\"}}\n</tool_call>", want: parsed{Code: "<tool_call>\n{\"name\": \"run\", \"arguments\": {\"code\": \"x\"}}\n", Calls: run("x")}},
 		row{name: "in a string", require: true, out: html, want: parsed{Code: html, Calls: run(html)}},
 		row{name: "a stray tick", require: true, out: "x`\n" + f, want: parsed{Code: "x\n", Calls: run("x\n")}},
 		row{name: "a stray tick on its own line", require: true, out: "x\n`\n" + f, want: parsed{Code: "x\n", Calls: run("x\n")}},

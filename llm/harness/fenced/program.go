@@ -19,14 +19,25 @@ func (p *parser) open(m mark) {
 
 func (p *parser) codeLine(out *deltas, line, end string) {
 	line = strings.TrimSuffix(line, "\r")
-	m, ok := markIn(trim(line))
-	if !ok || p.src.inString() {
+	if p.src.inString() {
 		p.add(out, line, end)
 		return
 	}
-	behind := p.src // where a fence behind code would stand
+	clean := trim(line)
+	m, ok := markIn(clean)
+	blank := strings.TrimSpace(p.text.String()+p.tail) == ""
+	behind := p.src // copies, to see where text behind code would stand
+	after := p.src
 	switch {
-	case m.first() && isPython(m.info) && strings.TrimSpace(p.text.String()+p.tail) == "":
+	case clean != line && !ok && !(blank && strings.TrimSpace(clean) == "") && after.line(clean):
+		// A template's token is no Python: the model's turn is over.
+		if strings.TrimSpace(clean) != "" {
+			p.add(out, clean, end)
+		}
+		p.endCode(out)
+	case !ok:
+		p.add(out, line, end)
+	case m.first() && isPython(m.info) && blank:
 		p.fence = m // the opening fence once more
 	case m.closes(p.fence):
 		p.endCode(out)

@@ -6,11 +6,11 @@ import "strings"
 // turn is over: of ChatML, Llama, Phi, Zephyr, Gemma, Mistral, DeepSeek,
 // Granite and GPT. Calls are wrapped by the last two.
 var tokens = [...]string{
-	"<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|end_of_text|>", "<|begin_of_text|>",
-	"<|eot_id|>", "<|eom_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|python_tag|>",
+	"<|im_end|>", "<|im_start|>", "<|im_start|>assistant", "<|im_start|>user", "<|endoftext|>", "<|end_of_text|>", "<|begin_of_text|>",
+	"<|eot_id|>", "<|eom_id|>", "<|start_header_id|>", "<|start_header_id|>assistant", "<|start_header_id|>user", "<|end_header_id|>", "<|python_tag|>",
 	"<|end|>", "<|start|>", "<|return|>", "<|call|>", "<|assistant|>", "<|user|>", "<|system|>", "<|eos|>",
 	"<|eot|>", "<|end_of_role|>", "<|start_of_role|>", "<|endofturn|>", "<|end_of_turn|>", "<|EOT|>",
-	"<end_of_turn>", "<start_of_turn>", "<eos>", "<bos>", "<s>", "</s>", "[INST]", "[/INST]",
+	"<end_of_turn>", "<start_of_turn>", "<start_of_turn>model", "<start_of_turn>user", "<eos>", "<bos>", "<s>", "</s>", "[INST]", "[/INST]",
 	"<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>",
 	"<tool_call>", "</tool_call>",
 }
