@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"time"
 
 	"atoll/app/agent"
 	"atoll/storage"
@@ -35,9 +36,12 @@ func (d agentDraft) Commit(ctx context.Context, e storage.Entry) (storage.Entry,
 	return es[0], nil
 }
 
+// emptyAge is how long a chat without a question is kept.
+const emptyAge = 7 * 24 * time.Hour
+
 // Recover closes what a host left open when it was killed: calls without a
 // result are marked lost, a question without an answer says so, and chats
-// without a question are removed. It runs once, before any turn.
+// without a question are removed after a week. It runs once, before any turn.
 func (s *Service) Recover(ctx context.Context) error {
 	chats, err := s.Store.Chats()
 	if err != nil {
@@ -45,6 +49,9 @@ func (s *Service) Recover(ctx context.Context) error {
 	}
 	for _, c := range chats {
 		if c.Leaf == "" { // nothing was ever asked in it: the disk was full, or the door was closed
+			if time.Since(c.Updated) < emptyAge {
+				continue // somebody may have attached a file and come back
+			}
 			if _, err := s.remove(ctx, ID{c.ID}); err != nil {
 				slog.Warn("remove an empty chat", "chat", c.ID, "error", err)
 			}
