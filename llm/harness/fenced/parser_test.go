@@ -193,6 +193,7 @@ func TestParseTokens(t *testing.T) {
 		row{name: "an invented turn", require: true, out: "x\n<|im_end|>\n<|im_start|>user\nThanks", want: parsed{Code: "x\n", Calls: run("x\n")}},
 		row{name: "a role behind prose", out: "Yes.<|im_end|>\n<|im_start|>assistant\n", want: parsed{Text: "Yes.\n"}},
 		row{name: "headers behind prose", out: "Yes.<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n", want: parsed{Text: "Yes.\n"}},
+		row{name: "an index is no token", require: true, out: "x = y[INST]\nz\n", want: parsed{Code: "x = y[INST]\nz\n", Calls: run("x = y[INST]\nz\n")}},
 		row{name: "in a comment", require: true, out: "x # </s>\ny\n", want: parsed{Code: "x # </s>\ny\n", Calls: run("x # </s>\ny\n")}},
 		row{name: "in tags, forced", require: true, out: "<tool_call>\n{\"name\": \"run\", \"arguments\": {\"code\": \"x\"}}\n</tool_call>", want: parsed{Code: "<tool_call>\n{\"name\": \"run\", \"arguments\": {\"code\": \"x\"}}\n", Calls: run("x")}},
 		row{name: "in a string", require: true, out: html, want: parsed{Code: html, Calls: run(html)}},

@@ -10,7 +10,7 @@ var tokens = [...]string{
 	"<|eot_id|>", "<|eom_id|>", "<|start_header_id|>", "<|start_header_id|>assistant", "<|start_header_id|>user", "<|end_header_id|>", "<|python_tag|>",
 	"<|end|>", "<|start|>", "<|return|>", "<|call|>", "<|assistant|>", "<|user|>", "<|system|>", "<|eos|>",
 	"<|eot|>", "<|end_of_role|>", "<|start_of_role|>", "<|endofturn|>", "<|end_of_turn|>", "<|EOT|>",
-	"<end_of_turn>", "<start_of_turn>", "<start_of_turn>model", "<start_of_turn>user", "<eos>", "<bos>", "<s>", "</s>", "[INST]", "[/INST]",
+	"<end_of_turn>", "<start_of_turn>", "<start_of_turn>model", "<start_of_turn>user", "<eos>", "<bos>", "<s>", "</s>", "[/INST]",
 	"<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>",
 	"<tool_call>", "</tool_call>",
 }
