@@ -170,7 +170,7 @@ func (a *asking) drop(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	// An empty chat is removed at the next start too, so that this is only tidiness.
+	// An empty chat is removed after a week anyway; this is only tidiness.
 	_ = a.host.Call(ctx, "chats.delete", chats.ID{ID: a.chatID}, nil)
 	return nil
 }
