@@ -27,6 +27,7 @@ const liveMax = 512 << 10
 
 // turn is a running answer. mu of the service guards state, live and size.
 type turn struct {
+	id     string
 	cancel context.CancelFunc
 	done   chan struct{}
 	state  event.Turn
@@ -57,7 +58,8 @@ func (s *Service) send(ctx context.Context, in Send) (Sent, error) {
 		return Sent{}, err
 	}
 	run, cancel := context.WithCancel(context.Background())
-	t := &turn{cancel: cancel, done: make(chan struct{}), state: event.Turn{Chat: c.ID, Turn: uuid.NewString(), Phase: event.Queued}}
+	t := &turn{id: uuid.NewString(), cancel: cancel, done: make(chan struct{})}
+	t.state = event.Turn{Chat: c.ID, Turn: t.id, Phase: event.Queued}
 	s.mu.Lock()
 	if s.done || s.turns[c.ID] != nil {
 		s.mu.Unlock()
@@ -78,7 +80,7 @@ func (s *Service) send(ctx context.Context, in Send) (Sent, error) {
 		defer s.finish(c.ID, t)
 		s.run(run, c.ID, e.ID, t)
 	}()
-	return Sent{t.state.Turn}, nil
+	return Sent{t.id}, nil
 }
 
 func (s *Service) keepPrompt(ctx context.Context, c storage.Chat, text string, files []storage.File) (storage.Entry, error) {
@@ -120,7 +122,7 @@ func (s *Service) run(ctx context.Context, chat, leaf string, t *turn) {
 	if err != nil {
 		return // deleted meanwhile; there is nowhere to say it
 	}
-	at := agent.Turn{ID: t.state.Turn, Chat: chat, Leaf: leaf, Mode: func() string {
+	at := agent.Turn{ID: t.id, Chat: chat, Leaf: leaf, Mode: func() string {
 		if now, err := s.Store.Chat(chat); err == nil {
 			return now.Approve
 		}
