@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -147,10 +147,10 @@ func TestPromptIsKeptBeforeTheModelIsAsked(t *testing.T) {
 	w.answer <- ""
 	must[chats.Sent](w, "chats.send", chats.Send{ID: c.ID, Text: "hello again"})
 	<-w.asked
-	if err := w.svc.Close(t.Context()); err != nil {
-		t.Fatal(err)
+	for w.svc.Busy() > 0 { // ends with the answer
+		runtime.Gosched()
 	}
-	if got := w.kinds(c.ID); !slices.Contains([]string{"[user fault user assistant]", "[user fault user fault]"}, fmt.Sprint(got)) {
+	if got := w.kinds(c.ID); fmt.Sprint(got) != "[user fault user assistant]" {
 		t.Errorf("entries: %v", got)
 	}
 }
