@@ -97,6 +97,8 @@ const second = join(WORK, 'second.csv');
 writeFileSync(second, 'a,b\n1,2\n');
 
 async function removeChip(page) {
+  // The chip grows when the file's summary comes, and its button moves.
+  await page.unsaid('[data-testid=chip]', 'reading');
   await page.click('[data-testid=chip] button:last-child');
   await page.gone('[data-testid=chip]');
 }

@@ -47,6 +47,15 @@ export async function open(binary, port) {
     /** Waits until no such element is there. */
     gone: (css) =>
       until(`${css} is gone`, () => run(`return !document.querySelector(arguments[0])`, css)),
+    /** Waits until no such element shows the text. */
+    unsaid: (css, text) =>
+      until(`${css} shows "${text}" no more`, () =>
+        run(
+          `return ![...document.querySelectorAll(arguments[0])].some((e) => e.textContent.includes(arguments[1]))`,
+          css,
+          text,
+        ),
+      ),
     close: async () => {
       driver.kill();
       await ended;
