@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"atoll/app/client"
 	"atoll/app/web"
 	"atoll/frontend"
 )
@@ -23,7 +24,8 @@ it. The address holds a key; whoever opens it once is let in.`,
 			if err != nil {
 				return err
 			}
-			l, err := web.Listen(listen, web.Page(frontend.Dist(), host))
+			door := &client.Door{Connect: p.connect}
+			l, err := web.Listen(listen, web.Page(frontend.Dist(), door))
 			if err != nil {
 				return usageError{err}
 			}

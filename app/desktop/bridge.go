@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"atoll/app/client"
 	"atoll/app/event"
 )
 
@@ -40,7 +41,7 @@ type native struct {
 // window.go.desktop.Bridge. Its methods are safe for concurrent use, and none
 // panics: the page's promise would never settle.
 type Bridge struct {
-	door    *door
+	door    *client.Door
 	win     native
 	started chan struct{} // closed when win may be used
 
@@ -52,7 +53,7 @@ type Bridge struct {
 	files []string // wait for the page; guarded by mu, as shown is
 }
 
-func newBridge(d *door, files []string) *Bridge {
+func newBridge(d *client.Door, files []string) *Bridge {
 	return &Bridge{door: d, files: files, started: make(chan struct{}), end: func() {}}
 }
 
@@ -108,7 +109,7 @@ func (b *Bridge) Watch(since uint64) (err error) {
 // follow starts to follow the host's events; b.watch is held.
 func (b *Bridge) follow(since uint64) error {
 	ctx, cancel := context.WithCancel(context.Background())
-	host, err := b.door.host(ctx)
+	host, err := b.door.Host(ctx)
 	if err != nil {
 		cancel()
 		return err
@@ -129,7 +130,7 @@ func (b *Bridge) follow(since uint64) error {
 		close(in)
 		<-passed
 		if ctx.Err() == nil {
-			b.door.forget(host)
+			b.door.Forget(host)
 			if ready {
 				b.win.emit(lostName)
 			}
@@ -161,7 +162,7 @@ func (b *Bridge) SaveBlob(hash, name string) (path string, err error) {
 		return "", err
 	}
 	ctx := context.Background()
-	host, err := b.door.host(ctx)
+	host, err := b.door.Host(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -160,7 +160,7 @@ func (w *page) expect(t *testing.T, seqs ...uint64) {
 
 // bridgeTo is a bridge that finds hosts of home, but starts none.
 func bridgeTo(t *testing.T, home config.Home, files ...string) (*Bridge, *page) {
-	d := &door{connect: func(ctx context.Context) (*client.Client, error) {
+	d := &client.Door{Connect: func(ctx context.Context) (*client.Client, error) {
 		if _, err := os.Stat(home.HostFile()); err != nil {
 			return nil, errors.New("no host here")
 		}
@@ -202,7 +202,7 @@ func TestWatchFindsAReplacedHost(t *testing.T) {
 	home, log := newHome(t), &entries{}
 	first := startHost(t, home, log)
 	b, w := bridgeTo(t, home)
-	if _, err := b.door.host(t.Context()); err != nil {
+	if _, err := b.door.Host(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	first.stop()

@@ -6,13 +6,14 @@ import (
 	"io/fs"
 	"net/http"
 
+	"atoll/app/client"
 	"atoll/app/fault"
 	"atoll/app/web"
 )
 
 // handler serves the page and passes its calls on to the host behind d.
 // Instead of a page that could do nothing it shows why there is no host.
-func handler(page fs.FS, d *door) http.Handler {
+func handler(page fs.FS, d *client.Door) http.Handler {
 	inner := web.Page(page, d)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" || r.URL.Path == "" || r.URL.Path == "/index.html" {
@@ -25,11 +26,11 @@ func handler(page fs.FS, d *door) http.Handler {
 	})
 }
 
-func ready(r *http.Request, page fs.FS, d *door) error {
+func ready(r *http.Request, page fs.FS, d *client.Door) error {
 	if _, err := fs.Stat(page, "index.html"); errors.Is(err, fs.ErrNotExist) {
 		return fault.New("window.page", "This program was built without its page", "Build it again: make build.")
 	}
-	_, err := d.host(r.Context())
+	_, err := d.Host(r.Context())
 	return err
 }
 

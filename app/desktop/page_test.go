@@ -75,7 +75,7 @@ func TestHandlerWithoutHost(t *testing.T) {
 		"no build": {nil, fstest.MapFS{".keep": {}}, "window.page", []string{"built without its page", "make build"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &door{connect: func(context.Context) (*client.Client, error) { return nil, row.err }}
+			d := &client.Door{Connect: func(context.Context) (*client.Client, error) { return nil, row.err }}
 			page := handler(row.files, d)
 			r := get(page, "GET", "/")
 			got := body(t, r)

@@ -38,7 +38,7 @@ func Run(version string, files []string) error {
 	if err != nil {
 		here = ""
 	}
-	d := &door{connect: func(ctx context.Context) (*client.Client, error) { return connect(ctx, version) }}
+	d := &client.Door{Connect: func(ctx context.Context) (*client.Client, error) { return connect(ctx, version) }}
 	b := newBridge(d, absolute(here, files))
 	defer b.close()
 
@@ -47,7 +47,7 @@ func Run(version string, files []string) error {
 	begun := make(chan struct{})
 	go func() {
 		defer close(begun)
-		_, _ = d.host(ctx) // the page asks again and shows why not
+		_, _ = d.Host(ctx) // the page asks again and shows why not
 	}()
 	defer func() { cancel(); <-begun }()
 	return wails.Run(window(d, b))
@@ -66,7 +66,7 @@ func connect(ctx context.Context, version string) (*client.Client, error) {
 	return client.Connect(ctx, home, config.BuildIDOf(version, host))
 }
 
-func window(d *door, b *Bridge) *options.App {
+func window(d *client.Door, b *Bridge) *options.App {
 	front := func() {} // brings the window to the front
 	back := options.NewRGB(0xfd, 0xfd, 0xfc)
 	if dark() {
