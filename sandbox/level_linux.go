@@ -75,8 +75,8 @@ func socketGuarantee(a ability, some bool) Guarantee {
 	case g.Holds:
 		g.Detail = "A socket that lies in a folder of the policy cannot be used."
 	case some:
-		g.Detail = "A program outside that listens on a socket in a folder of the policy can be reached."
-		g.Fix = "Share no folder in which such a socket lies, or use Linux 7.1 or newer."
+		g.Detail = "Code could talk to a program of yours that listens on a socket file inside an attached folder or a chat's own."
+		g.Fix = "Nothing to do as long as no socket file lies there; Linux 7.1 or newer closes this too."
 	default:
 		g.Detail, g.Fix = "No program is started.", a.full.fix
 	}

@@ -47,7 +47,12 @@ With --json every event is a line of JSON, and the last line is
 		Example: `  atoll ask --approve auto --file sales.csv "Which region has the highest total revenue?"
   atoll ask --approve auto --save out --file weather.csv "Plot the temperatures of both cities"
   atoll ask --chat 0193f0c2-... "And the lowest?"`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("give the question as one argument, in quotes")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("chat") && f.chat == "" {
 				return usageError{errors.New("--chat has no ID")}
@@ -76,7 +81,7 @@ With --json every event is a line of JSON, and the last line is
 	fl := c.Flags()
 	fl.StringArrayVarP(&f.files, "file", "f", nil, "attach `FILE`; may be given many times")
 	fl.StringVarP(&f.model, "model", "m", "", "`NAME` of an installed model, or the path of a .gguf file")
-	fl.StringVar(&f.approve, "approve", "", "`auto` runs code in the sandbox without asking, ask asks here, never runs none (default ask)")
+	fl.StringVar(&f.approve, "approve", "", "`MODE`: auto runs code in the sandbox without asking, ask asks here, never runs none (default ask)")
 	fl.StringVar(&f.chat, "chat", "", "go on with the chat `ID`")
 	fl.DurationVar(&f.timeout, "timeout", 0, "stop after `D`, for example 90s or 5m")
 	fl.StringVar(&f.save, "save", "", "copy the files and figures that the run made to `DIR`")

@@ -222,7 +222,7 @@ func (l *progressLine) show(done, total int64, text string) {
 	if l.tty {
 		step = 1
 	}
-	if l.any && percent/step == l.last/step {
+	if l.any && percent/step <= l.last/step { // it goes back a little where a part is checked again
 		return
 	}
 	l.last, l.any = percent, true

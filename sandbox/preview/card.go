@@ -222,13 +222,19 @@ func delimiterName(d string) string {
 		return "tab"
 	case "":
 		return "none"
+	case ",":
+		return "comma"
+	case ";":
+		return "semicolon"
+	case "|":
+		return "bar"
 	}
 	return d
 }
 
 func sizeText(n int64) string {
 	f := float64(n)
-	for _, u := range []string{"bytes", "KB", "MB", "GB"} {
+	for _, u := range []string{"bytes", "kB", "MB", "GB"} {
 		if f < 1000 {
 			if u == "bytes" {
 				return fmt.Sprintf("%d bytes", n)

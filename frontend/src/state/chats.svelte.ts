@@ -103,6 +103,8 @@ class Chats {
       }
       if (event.turn) {
         this.#noteTurn(event.turn.chat, event.turn);
+        // What the model can read is known once it was loaded.
+        if (event.turn.phase === 'done') host.refresh().catch(() => {});
         if (event.turn.fault) notices.fault(event.turn.fault); // the chat could not keep it
       }
       if (event.chat) this.#noteChat(event.chat);
