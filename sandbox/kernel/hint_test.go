@@ -58,7 +58,7 @@ func TestHint(t *testing.T) {
 		{name: "Windows path", x: Exception{Name: "FileNotFoundError"}, bases: "OSError", facts: facts{File: `C:\Users\me\note.txt`, Files: []string{"note.txt"}}, want: []string{"'note.txt'"}},
 		{name: "no files", x: Exception{Name: "FileNotFoundError"}, bases: "OSError", want: []string{"attached no file"}},
 		{name: "read-only", x: Exception{Name: "OSError", Message: "[Errno 30] Read-only file system: 'sales.csv'"}, facts: facts{Errno: 30, File: "sales.csv"}, want: []string{"read-only", "'new_sales.csv'"}},
-		{name: "permission", x: Exception{Name: "PermissionError"}, bases: "OSError", facts: facts{Errno: 13, File: "/work/sales.csv"}, want: []string{"'new_sales.csv'"}},
+		{name: "permission", x: Exception{Name: "PermissionError"}, bases: "OSError", facts: facts{Errno: 13, File: "/data/sales.csv"}, want: []string{"'new_sales.csv'"}},
 		{name: "disk", x: Exception{Name: "OSError"}, facts: facts{Errno: 28}, want: []string{"disk space"}},
 		{name: "encoding", x: Exception{Name: "UnicodeDecodeError", Message: "'utf-8' codec can't decode byte 0xfc in position 1"}, bases: "UnicodeError ValueError", want: []string{"cp1252"}},
 		{name: "UTF-16", x: Exception{Name: "UnicodeDecodeError", Message: "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"}, bases: "UnicodeError", want: []string{`"utf-16"`}},

@@ -1,10 +1,10 @@
 // Package workspace keeps a chat's folder: the originals that were dropped on
 // it, which no program may change, and the files that programs made.
 //
-//	dir/files/sales.csv              an original; read-only in the sandbox
-//	dir/work/                        writable, the programs' working folder
-//	dir/work/sales.csv -> ../files/sales.csv
-//	dir/attached.json                where the originals come from
+//	files/sales.csv                    an original; read-only in the sandbox
+//	work                               writable, the programs' working folder
+//	work/sales.csv -> ../files/sales.csv
+//	attached.json                      where the originals come from
 //
 // What lies in work was made by code that is not trusted, and the host has
 // more rights than that code. So the host goes there only by [os.Root], takes
