@@ -177,6 +177,7 @@ func TestTurn(t *testing.T) {
 		{"same error gives up", "best?", []string{"```bad", "```bad2", "```bad"}, "", []string{"[bad]", "error", "[bad2]", "error", "[bad]", "error", "fault agent.stuck"}, true},
 		{"program written again is not run again", "best?", []string{"```good", "```good", "North"}, "", []string{"[good]", "ok", "[good]", "denied", "North"}, false},
 		{"invented number is rejected", "best?", []string{"```good", "North, 9999.", "North, 1234.56"}, "", []string{"[good]", "ok", "North, 9999. (rejected)", "North, 1234.56"}, false},
+		{"question said again is rejected", "best region?", []string{"```good", "Best region?", "North, 1234.56"}, "", []string{"[good]", "ok", "Best region? (rejected)", "North, 1234.56"}, false},
 		{"malformed is asked again", "best?", []string{"malformed", "```good", "North"}, "", []string{"[good]", "ok", "North"}, false},
 		{"crash keeps the text", "best?", []string{"crash"}, "", []string{"half an (interrupted)", "fault model.crashed"}, true},
 		{"never runs nothing", "best?", []string{"```good"}, approval.ModeNever, []string{"[good]", "denied"}, false},

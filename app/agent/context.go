@@ -30,6 +30,7 @@ func messages(branch []storage.Entry, p plan) []llm.Message {
 	failed := failures(branch)
 	var ms []llm.Message
 	codes := map[string]string{} // what ran, by call
+	speech := ""
 	for _, e := range branch {
 		switch e.Kind {
 		case storage.UserSaid:
@@ -39,6 +40,7 @@ func messages(branch []storage.Entry, p plan) []llm.Message {
 					ms = append(ms, llm.Message{Role: llm.Assistant, Text: "I was stopped before I had an answer."})
 				}
 				ms = append(ms, llm.Message{Role: llm.User, Text: userText(b)})
+				speech = language(b.Text)
 			}
 		case storage.AssistantSaid:
 			var b storage.Assistant
@@ -69,7 +71,7 @@ func messages(branch []storage.Entry, p plan) []llm.Message {
 			case failed[b.Call]:
 				ms = append(ms, llm.Message{Role: llm.User, Text: failureText(b, codes[b.Call])})
 			default:
-				ms = append(ms, llm.Message{Role: llm.ToolRole, CallID: b.Call, Text: resultText(b)})
+				ms = append(ms, llm.Message{Role: llm.ToolRole, CallID: b.Call, Text: resultText(b, speech)})
 			}
 		}
 	}
@@ -117,11 +119,14 @@ func userText(u storage.User) string {
 }
 
 // resultText is what the model is told about a run that went well, or that a
-// person did not allow.
-func resultText(res storage.Result) string {
+// person did not allow, and in which language to answer; "" is English.
+func resultText(res storage.Result, language string) string {
+	if language != "" {
+		language = " in " + language
+	}
 	switch {
 	case res.Status == "ok":
-		return outputText(res) + "\nAnswer the question in one or two sentences with these values. If something is still missing, write another ```python block."
+		return outputText(res) + "\nAnswer the question" + language + " in one or two sentences with these values. If something is still missing, write another ```python block."
 	case res.Note != "":
 		return "The code was not run: " + res.Note
 	}

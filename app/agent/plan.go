@@ -140,6 +140,11 @@ func (p *plan) accept(text string, branch []storage.Entry) (rejected string, uns
 		p.reprompt = "Answer the question in one or two sentences."
 		return "empty", nil
 	}
+	if repeats(text, branch) && p.rejected < 2 {
+		p.rejected++
+		p.reprompt = "That repeats the question. Give the answer: the values of the output, in one sentence."
+		return "it repeats the question", nil
+	}
 	bad := unsupported(text, sources(branch))
 	if len(bad) == 0 {
 		return "", nil
@@ -155,6 +160,20 @@ func (p *plan) accept(text string, branch []storage.Entry) (rejected string, uns
 	}
 	p.reprompt = "These numbers are not in the output: " + strings.Join(bad, ", ") + ". Answer again with the exact values of the output."
 	return "numbers that are not in the output: " + strings.Join(bad, ", "), bad
+}
+
+// repeats reports whether an answer only says the question again.
+func repeats(text string, branch []storage.Entry) bool {
+	letters := func(s string) string {
+		return strings.Join(word.FindAllString(strings.ToLower(s), -1), " ")
+	}
+	for _, e := range branch {
+		var u storage.User
+		if e.Kind == storage.UserSaid && json.Unmarshal(e.Body, &u) == nil && letters(u.Text) == letters(text) {
+			return true
+		}
+	}
+	return false
 }
 
 // showed reports whether a program gave anything to answer from.
