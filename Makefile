@@ -73,7 +73,8 @@ test-escape: ## hostile programs against the sandbox
 	go test -count=1 -run Memory ./sandbox/kernel
 
 test-crash: ## kill -9, full disks and damaged files against the store
-	ATOLL_CRASH=1 go test -count=1 -timeout 15m ./storage/...
+	go build ./storage/...
+	ulimit -v 12000000; ATOLL_CRASH=1 go test -count=1 -timeout 15m ./storage/... # KiB; a runaway ends with its stack
 
 test-model: atoll engine ## end to end with real models, offline (minutes)
 	sh build/test-model.sh
