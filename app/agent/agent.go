@@ -95,7 +95,7 @@ func (l *loop) fail(ctx context.Context, err error) error {
 		err = ctx.Err() // what broke because of the stop is no news
 	}
 	f := fault.Of(err)
-	body := storage.Fault{Code: f.Code, Title: f.Title, Hint: f.Hint, Detail: f.Detail}
+	body := f.Body()
 	if _, aerr := l.append(context.WithoutCancel(ctx), storage.Failed, body); aerr != nil {
 		return fmt.Errorf("%w: %w", ErrUnkept, errors.Join(aerr, f))
 	}

@@ -141,7 +141,7 @@ func (s *Service) run(ctx context.Context, chat, leaf string, t *turn) {
 	slog.Info("turn ended without an answer", "chat", chat, "code", f.Code)
 	if errors.Is(err, agent.ErrUnkept) {
 		s.mu.Lock()
-		t.state.Fault = &storage.Fault{Code: f.Code, Title: f.Title, Hint: f.Hint, Detail: f.Detail}
+		t.state.Fault = f.Body()
 		s.mu.Unlock()
 	}
 }

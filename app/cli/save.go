@@ -2,13 +2,13 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
+	"atoll/app/files"
 	"atoll/sandbox/workspace"
 )
 
@@ -26,7 +26,7 @@ func save(root *os.Root, name string, src io.Reader) (string, error) {
 			return "", err
 		}
 	}
-	dst, local, err := create(root, local)
+	dst, local, err := files.Create(root, local, 0o666)
 	if err != nil {
 		return "", err
 	}
@@ -34,21 +34,6 @@ func save(root *os.Root, name string, src io.Reader) (string, error) {
 		return "", errors.Join(err, dst.Close(), root.Remove(local))
 	}
 	return local, dst.Close()
-}
-
-// create makes a new file; a name that is taken gets a number.
-func create(root *os.Root, name string) (*os.File, string, error) {
-	ext := filepath.Ext(name)
-	for i := 1; ; i++ {
-		n := name
-		if i > 1 {
-			n = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), i, ext)
-		}
-		f, err := root.OpenFile(n, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-		if !errors.Is(err, os.ErrExist) || i > 1000 {
-			return f, n, err
-		}
-	}
 }
 
 // oneName writes a file name on one line.

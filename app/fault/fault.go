@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"atoll/storage"
 )
 
 // A Fault is an error fit to be shown: Title and Hint are written for people
@@ -62,6 +64,11 @@ func (f *Fault) JSON() []byte {
 		panic(err)
 	}
 	return b
+}
+
+// Body is f as an entry or an event holds it.
+func (f *Fault) Body() *storage.Fault {
+	return &storage.Fault{Code: f.Code, Title: f.Title, Hint: f.Hint, Detail: f.Detail}
 }
 
 // Exit is the exit status of a command that ends with f.

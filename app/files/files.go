@@ -73,10 +73,16 @@ func (s *Service) Keep(ctx context.Context, chat, name string, r io.Reader) (sto
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return storage.File{}, fmt.Errorf("keep %s: %w", name, err)
 	}
-	f, path, err := create(dir, name)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return storage.File{}, fmt.Errorf("keep %s: %w", name, err)
 	}
+	defer root.Close()
+	f, free, err := Create(root, name, 0o600)
+	if err != nil {
+		return storage.File{}, fmt.Errorf("keep %s: %w", name, err)
+	}
+	path := filepath.Join(dir, free)
 	_, err = io.Copy(f, r)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return storage.File{}, errors.Join(fmt.Errorf("keep %s: %w", name, err), os.Remove(path))
@@ -86,18 +92,18 @@ func (s *Service) Keep(ctx context.Context, chat, name string, r io.Reader) (sto
 	return kept, err
 }
 
-// create makes a new file; a name that is taken gets a number.
-func create(dir, name string) (*os.File, string, error) {
+// Create makes a new file in root; a name that is taken gets a number. It
+// returns the name that the file has now.
+func Create(root *os.Root, name string, perm os.FileMode) (*os.File, string, error) {
 	ext := filepath.Ext(name)
 	for i := 1; ; i++ {
 		n := name
 		if i > 1 {
 			n = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), i, ext)
 		}
-		p := filepath.Join(dir, n)
-		f, err := os.OpenFile(p, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		f, err := root.OpenFile(n, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
 		if !errors.Is(err, os.ErrExist) || i > 1000 {
-			return f, p, err
+			return f, n, err
 		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"atoll/llm"
 	"atoll/llm/catalog"
 	"atoll/llm/local"
-	"atoll/storage"
 )
 
 // Deps is what the service is built from.
@@ -252,7 +251,7 @@ func (s *Service) fetch(e catalog.Entry, t event.Task) {
 	t.State, t.Done = "done", t.Total
 	if err != nil {
 		f := fault.Of(err)
-		t.State, t.Error = "failed", &storage.Fault{Code: f.Code, Title: f.Title, Hint: f.Hint, Detail: f.Detail}
+		t.State, t.Error = "failed", f.Body()
 	}
 	show(t)
 }
@@ -274,7 +273,7 @@ func (s *Service) load(ctx context.Context, in Ref) (api.Empty, error) {
 	t.State, t.Done = "done", t.Total
 	if err != nil {
 		f := fault.Of(err)
-		t.State, t.Error = "failed", &storage.Fault{Code: f.Code, Title: f.Title, Hint: f.Hint, Detail: f.Detail}
+		t.State, t.Error = "failed", f.Body()
 	}
 	s.Bus.Publish(event.Event{Task: &t})
 	return api.Empty{}, err

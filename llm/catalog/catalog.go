@@ -19,14 +19,13 @@ import (
 // What can go wrong, for errors.Is. The wrapping error names the file, the
 // part or the source, and says what to do.
 var (
-	ErrUnknown     = errors.New("no such model")
-	ErrCatalog     = errors.New("model list cannot be used")
-	ErrWrongBytes  = errors.New("bytes differ from those of the catalog")
-	ErrNoSpace     = errors.New("not enough free disk space")
-	ErrNoSource    = errors.New("no source could deliver the model")
-	ErrBusy        = errors.New("the model is being fetched by another process")
-	ErrIncomplete  = errors.New("model file cannot be used")
-	ErrNotVerified = errors.New("model file has not been verified")
+	ErrUnknown    = errors.New("no such model")
+	ErrCatalog    = errors.New("model list cannot be used")
+	ErrWrongBytes = errors.New("bytes differ from those of the catalog")
+	ErrNoSpace    = errors.New("not enough free disk space")
+	ErrNoSource   = errors.New("no source could deliver the model")
+	ErrBusy       = errors.New("the model is being fetched by another process")
+	ErrIncomplete = errors.New("model file cannot be used")
 )
 
 //go:embed catalog.json

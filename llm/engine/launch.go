@@ -78,9 +78,6 @@ func worker(o Options) Worker {
 		Env: []string{
 			// An abort would otherwise start a debugger to print its stack.
 			"GGML_NO_BACKTRACE=1",
-			// Waiting threads sleep: spinning takes the processor from the one
-			// they wait for as soon as another program wants it too.
-			"OMP_WAIT_POLICY=passive",
 		},
 	}
 	if o.Path != "" {
