@@ -36,6 +36,33 @@ test('chats are made, renamed, found and deleted', async ({ page, mock }) => {
   await expect(page.getByTestId('empty')).toBeVisible();
 });
 
+test('a chat that comes to the top leaves the field of a new title alone', async ({
+  page,
+  mock,
+}) => {
+  await page.goto(mock.url);
+  await ask(page, 'slow');
+  await page.getByTestId('new-chat').click();
+  await ask(page, 'second');
+  const list = page.getByTestId('chat-list');
+  await expect(list.getByTestId('chat')).toHaveText([/second/, /slow/]);
+  await finished(page);
+
+  await page.getByTestId('chat-menu').first().click();
+  await page.getByTestId('rename').click();
+  const field = page.getByTestId('rename-field');
+  await field.fill('Led');
+  const slow = [...mock.host.chats.values()].find((room) => /slow/.test(room.chat.title));
+  const chat = { ...slow.chat, title: 'slow, done', updated: new Date().toISOString() };
+  mock.host.emit({ chat });
+  await expect(list.getByTestId('chat')).toHaveText([/slow, done/]);
+  await expect(field).toBeFocused();
+  await page.keyboard.type('ger');
+  await page.keyboard.press('Enter');
+  await expect(page.getByTestId('title')).toHaveText('Ledger');
+  await expect(list.getByTestId('chat')).toHaveText([/slow, done/, /Ledger/]);
+});
+
 test('drafts belong to their chat and survive a reload', async ({ page, mock }) => {
   await page.goto(mock.url);
   await ask(page, 'first');
