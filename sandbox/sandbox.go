@@ -13,16 +13,48 @@ import (
 	"time"
 )
 
-// A Policy lists what is allowed. The zero Policy allows nothing but reading
-// the system's programs and libraries, and CPU.
+// A Policy lists what is allowed; one value decides a run. The zero Policy
+// allows nothing but reading the system's programs and libraries, and CPU.
 type Policy struct {
-	Read  []string `json:"read"`  // absolute paths of readable trees or files
-	Write []string `json:"write"` // absolute paths of writable trees; implies readable
+	Read []string `json:"read"` // absolute paths of readable trees or files
+	// Write are absolute paths of writable trees; implies readable. What a
+	// program of the host would run later stays read-only in them: see [Protected].
+	Write []string `json:"write"`
 	// Env is the whole environment, nothing is inherited. A value that is /tmp
 	// or lies in it, and is no path of Read or Write, means the program's own
 	// place for temporary files, wherever the level has it.
-	Env    []string `json:"env"`
-	Limits Limits   `json:"limits"`
+	Env     []string `json:"env"`
+	Network Network  `json:"network"`
+	GPU     bool     `json:"gpu"` // the graphics cards' devices
+	// Languages names what may be run: "python", "shell", "javascript", "sql".
+	// The sandbox cannot tell one from another; whoever starts interpreters
+	// obeys it. Empty means all.
+	Languages []string `json:"languages,omitempty"`
+	Limits    Limits   `json:"limits"`
+	// Layers is an absolute path of a folder of the host's own, not inside Write,
+	// best on the same disk: there the [Layerer] keeps what is not committed.
+	// Empty: the process is no Layerer.
+	Layers string `json:"-"`
+}
+
+// A NetworkMode says how far a program's connections reach.
+type NetworkMode string
+
+// The modes of [Network].
+const (
+	NetworkOff      NetworkMode = ""         // nowhere
+	NetworkLoopback NetworkMode = "loopback" // to servers that the program itself has started
+	NetworkHosts    NetworkMode = "hosts"    // and, by way of a proxy that logs, to the hosts of the list
+	NetworkOn       NetworkMode = "on"       // and, by way of the same proxy, to every public address
+)
+
+// Network is what a program may connect to. This machine's own servers, the
+// local network and the cloud's metadata addresses are not to be had in any mode.
+type Network struct {
+	Mode NetworkMode `json:"mode,omitempty" enum:",loopback,hosts,on"`
+	// Hosts are names, with "hosts": "example.com" or "*.example.com" for what
+	// lies below it, with ":port" for another than 80 and 443.
+	Hosts []string `json:"hosts,omitempty"`
 }
 
 // Limits bounds what a process tree may use. Zero means the default of
@@ -33,6 +65,11 @@ type Limits struct {
 	Disk     int64 `json:"disk"`     // bytes by which the writable trees may grow
 	Procs    int   `json:"procs"`    // processes and threads
 	Files    int   `json:"files"`    // open files of one process
+	Output   int64 `json:"output"`   // bytes on standard output and error together; 0 means no limit
+	// Wall is the time from the start to the end, CPU the processor time of all
+	// processes together, in nanoseconds; 0 means no limit.
+	Wall time.Duration `json:"wall"`
+	CPU  time.Duration `json:"cpu"`
 }
 
 // A Command is a program to start.
@@ -82,6 +119,77 @@ type Sweeper interface {
 	Sweep() error
 }
 
+// A Recorder is a [Process] that tells what it was refused and what it has used.
+// Ask for it with an assertion.
+type Recorder interface {
+	// Record returns everything since the start; it may be called at any time,
+	// also after the end. The difference of two is a [Record] of what lies between.
+	Record() (Record, error)
+}
+
+// A Record is what the boundary saw of a program. Nothing in it was said by the
+// program itself.
+type Record struct {
+	Layers  []string `json:"layers"` // in force, outermost first: "namespaces", "landlock 7", "seccomp", "cgroup"
+	Denials []Denial `json:"denials,omitempty"`
+	Usage   Usage    `json:"usage"`
+}
+
+// A Denial is something that was refused, however often.
+type Denial struct {
+	Kind  string `json:"kind" enum:"file,network,call,limit"`
+	What  string `json:"what"`  // a path, "host:port", the name of a system call, or of a limit
+	Layer string `json:"layer"` // what refused it: "seccomp", "proxy", "landlock", "mounts", ...
+	Count int64  `json:"count"`
+}
+
+// Usage is what a tree has used.
+type Usage struct {
+	Wall    time.Duration `json:"wall"`    // nanoseconds since the start
+	CPU     time.Duration `json:"cpu"`     // nanoseconds of all processes, as far as they were counted
+	Memory  int64         `json:"memory"`  // bytes, the highest seen
+	Procs   int           `json:"procs"`   // processes and threads, the highest seen
+	Written int64         `json:"written"` // bytes by which the writable trees have grown
+	// Sent and Received are bytes that passed the proxy.
+	Sent     int64 `json:"sent,omitempty"`
+	Received int64 `json:"received,omitempty"`
+	// Hosts were connected to, by way of the proxy.
+	Hosts []string `json:"hosts,omitempty"`
+}
+
+// A Layerer is a [Process] whose writes can be held back: between Begin and
+// Commit or Discard everything that the tree writes goes into a layer over the
+// policy's writable trees, and the trees themselves do not change. Ask for it
+// with an assertion; only policies with Layers, on a machine that can, have it.
+type Layerer interface {
+	// Begin puts an empty layer over the writable trees. A program that stands
+	// in one of them sees it after it has entered its folder anew.
+	Begin() error
+	// Changes lists what the layer would do to the trees.
+	Changes() ([]Change, error)
+	// Commit carries the layer out and takes it away. When it fails half-way it
+	// says which paths were done; nothing is lost: a file of the trees is
+	// replaced only by a complete one.
+	Commit() error
+	// Discard takes the layer away; the trees are as they were.
+	Discard() error
+}
+
+// A Change is what a layer does to one file.
+type Change struct {
+	Path string `json:"path"` // absolute
+	Kind string `json:"kind" enum:"created,changed,deleted,folder"`
+	Size int64  `json:"size"` // bytes afterwards
+	Was  int64  `json:"was"`  // bytes before
+	// New is where the new content lies now, for a look at it: a path of the
+	// host; empty for deletions and folders. It is hostile: open it as a regular
+	// file without following links.
+	New string `json:"-"`
+	// Runs says, as a sentence, which program of the host would run this file
+	// later; empty for nearly all.
+	Runs string `json:"runs,omitempty"`
+}
+
 // Exit is how a process tree ended.
 type Exit struct {
 	Code   int    `json:"code"`             // exit status; 128+signal when a signal ended it
@@ -100,6 +208,8 @@ const (
 	OutOfMem  Cause = "memory"    // Limits.Memory
 	OutOfDisk Cause = "disk"      // Limits.Disk, or the disk is nearly full
 	TooMany   Cause = "processes" // Limits.Procs
+	OutOfTime Cause = "time"      // Limits.Wall or Limits.CPU
+	TooLoud   Cause = "output"    // Limits.Output
 	Failed    Cause = "failed"    // the boundary could not be built
 )
 
