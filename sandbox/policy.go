@@ -172,10 +172,13 @@ func (l Limits) filled() Limits {
 		Disk:     fill(l.Disk, d.Disk),
 		Procs:    fill(l.Procs, d.Procs),
 		Files:    fill(l.Files, d.Files),
+		Output:   fill(l.Output, d.Output),
+		Wall:     fill(l.Wall, d.Wall),
+		CPU:      fill(l.CPU, d.CPU),
 	}
 }
 
-func fill[T int | int64](v, unset T) T {
+func fill[T ~int | ~int64](v, unset T) T {
 	switch {
 	case v == 0:
 		return unset

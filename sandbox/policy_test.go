@@ -69,7 +69,7 @@ func TestLimitsAreFilled(t *testing.T) {
 		t.Error(d)
 	}
 	got := Limits{Memory: -7, FileSize: 5, Disk: -1, Procs: 3, Files: -2}.filled()
-	if d := cmp.Diff(Limits{-1, 5, -1, 3, -1}, got); d != "" {
+	if d := cmp.Diff(Limits{-1, 5, -1, 3, -1, -1, -1, -1}, got); d != "" {
 		t.Error(d)
 	}
 }

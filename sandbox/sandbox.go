@@ -65,9 +65,9 @@ type Limits struct {
 	Disk     int64 `json:"disk"`     // bytes by which the writable trees may grow
 	Procs    int   `json:"procs"`    // processes and threads
 	Files    int   `json:"files"`    // open files of one process
-	Output   int64 `json:"output"`   // bytes on standard output and error together; 0 means no limit
+	Output   int64 `json:"output"`   // bytes on standard output and error together; by default without limit, like what follows
 	// Wall is the time from the start to the end, CPU the processor time of all
-	// processes together, in nanoseconds; 0 means no limit.
+	// processes together, in nanoseconds.
 	Wall time.Duration `json:"wall"`
 	CPU  time.Duration `json:"cpu"`
 }
@@ -237,7 +237,7 @@ var (
 
 // DefaultLimits is used where a [Limits] field is zero.
 func DefaultLimits() Limits {
-	return Limits{Memory: 4 << 30, FileSize: 2 << 30, Disk: 8 << 30, Procs: 256, Files: 1024}
+	return Limits{Memory: 4 << 30, FileSize: 2 << 30, Disk: 8 << 30, Procs: 256, Files: 1024, Output: -1, Wall: -1, CPU: -1}
 }
 
 // Grace is the time between a polite request to stop and the kill.

@@ -45,7 +45,7 @@ print(len(anonymous) >> 30)
 		}
 		model.Close()
 		c := Command{Path: python, Args: []string{"-c", script, dir + "/lib.so", dir + "/model.gguf"}}
-		unlimited := Policy{Read: []string{dir + "/lib.so", dir + "/model.gguf"}, Limits: Limits{-1, -1, -1, -1, -1}}
+		unlimited := Policy{Read: []string{dir + "/lib.so", dir + "/model.gguf"}, Limits: Limits{-1, -1, -1, -1, -1, -1, -1, -1}}
 		if got := run(t, r, unlimited, c); got.out != "64 0 0\n8\n" {
 			t.Errorf("%s: %+v", level, got)
 		}
