@@ -200,7 +200,7 @@ func TestUnlimitedMeansNoLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := "ulimit -d -f -m -l -u; ulimit -Hn"
-	got := run(t, r, Policy{Limits: Limits{-1, -1, -1, -1, -1}}, sh(script))
+	got := run(t, r, Policy{Limits: Limits{-1, -1, -1, -1, -1, -1, -1, -1}}, sh(script))
 	if got.out != string(want) {
 		t.Errorf("unlimited: %q, outside %q", got.out, want)
 	}
