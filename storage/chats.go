@@ -164,7 +164,9 @@ func chatIDs(tx *bolt.Tx) []string {
 	}
 	c = tx.Bucket(treeBucket).Cursor()
 	for k, _ := c.First(); k != nil; {
-		if len(k) <= 9 {
+		// A damaged key may lack the byte that the seek below counts on: it would
+		// be found again without end.
+		if len(k) <= 9 || k[len(k)-9] != 0 {
 			k, _ = c.Next()
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -252,6 +253,49 @@ func TestDamagedValues(t *testing.T) {
 	must(s.DeleteChat(t.Context(), chat))(t)
 	if n := len(must(s.Chats())(t)); n != 1 {
 		t.Errorf("%d chats after deletion", n)
+	}
+}
+
+// Keys that no store writes, in an order that a database may have: nothing goes
+// in circles, and the chats are shown.
+func TestDamagedKeys(t *testing.T) {
+	dir, chats := closedStore(t, 3)
+	db := must(bolt.Open(filepath.Join(dir, dbName), 0o600, nil))(t)
+	err := db.Update(func(tx *bolt.Tx) error {
+		tree := tx.Bucket(treeBucket)
+		var errs []error
+		for id := range chats {
+			keys := rows(tx, id)
+			for i, separator := range []byte{1, 2, 0x80} {
+				bad := bytes.Clone(keys[i])
+				bad[len(id)] = separator
+				errs = append(errs, tree.Put(bad, tree.Get(keys[i])), tree.Delete(keys[i]))
+			}
+			break
+		}
+		return errors.Join(append(errs,
+			tree.Put(bytes.Repeat([]byte{0xff}, 9), nil),
+			tree.Put(bytes.Repeat([]byte{0xff}, 40), nil),
+			tx.Bucket(entriesBucket).Put(seqKey(math.MaxUint64), nil),
+		)...)
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := openTest(t, dir)
+	if n := len(must(s.Chats())(t)); n != len(chats) {
+		t.Errorf("%d chats", n)
+	}
+	for id, want := range chats {
+		if got := len(must(s.Branch(t.Context(), id, ""))(t)); got != len(want) {
+			t.Errorf("%d entries of %d", got, len(want))
+		}
+	}
+	all := 0
+	for range s.Since(t.Context(), 0) {
+		if all++; all > 100 {
+			t.Fatal("entries come without end")
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -70,6 +71,9 @@ func (s *Store) Since(ctx context.Context, seq uint64) iter.Seq2[Entry, error] {
 			var found []row
 			err := s.view(ctx, func(tx *bolt.Tx) error {
 				c := tx.Bucket(entriesBucket).Cursor()
+				if seq == math.MaxUint64 { // a damaged key; the next number would be the first
+					return nil
+				}
 				for k, raw := c.Seek(seqKey(seq + 1)); k != nil && len(found) < batch; k, raw = c.Next() {
 					if len(k) == 8 {
 						found = append(found, row{key: bytes.Clone(k), raw: bytes.Clone(raw)})
