@@ -13,8 +13,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"atoll/app/agent"
 	"atoll/app/api"
 	"atoll/app/approval"
+	"atoll/app/boundary"
 	"atoll/app/cells"
 	"atoll/app/chats"
 	"atoll/app/config"
@@ -141,10 +143,13 @@ func build(o Options, store *storage.Store, blobs *blob.Store) (*host, error) {
 	}
 	python := cells.FindPython(o.Home)
 	h.models = models.New(models.Deps{Catalog: cat, Shelf: shelf, Registry: llm.NewRegistry(providers...), Bus: bus})
-	h.cells = cells.New(cells.Deps{Home: o.Home, Runner: runner, Blobs: blobs, Python: python})
-	gate := approval.NewGate(bus)
+	h.cells = cells.New(cells.Deps{Home: o.Home, Runner: runner, Blobs: blobs, Python: python, Policy: func(chat string) (storage.ChatPolicy, error) {
+		c, err := store.Chat(chat)
+		return boundary.Of(c), err
+	}})
+	gate := approval.NewGate(bus, approval.NewGrants(store))
 	h.chats = chats.New(chats.Deps{
-		Store: store, Bus: bus, Gate: gate, Models: h.models, Cells: h.cells,
+		Store: store, Bus: bus, Gate: gate, Models: h.models, Cells: agentCells{h.cells},
 		Files: &files.Service{
 			Workspaces: h.cells, Runner: runner, Preview: []string{o.Self, "worker", "preview"},
 			Dropped: func(chat string) string { return filepath.Join(o.Home.Chat(chat), "dropped") },
@@ -177,6 +182,18 @@ func build(o Options, store *storage.Store, blobs *blob.Store) (*host, error) {
 	})
 	h.server = &server.Server{Table: table, Bus: bus, Blobs: blobs, Build: o.Build, Keep: keep(h.chats)}
 	return h, nil
+}
+
+// agentCells shows the cells to the agent, whose interfaces they cannot name.
+type agentCells struct{ *cells.Service }
+
+// Try is documented at [agent.Cells].
+func (c agentCells) Try(ctx context.Context, chat string, call storage.Call, out func(storage.Output)) (agent.Trial, storage.Result, error) {
+	t, res, err := c.Service.Try(ctx, chat, call, out)
+	if t == nil {
+		return nil, res, err
+	}
+	return t, res, err
 }
 
 // serve answers at the door until the host is to end.

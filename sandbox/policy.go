@@ -162,9 +162,9 @@ func within(path, tree string) bool {
 	return path == tree || strings.HasPrefix(path, strings.TrimSuffix(tree, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// filled returns l with the defaults where it is zero, and -1 for every kind
+// Filled returns l with the defaults where it is zero, and -1 for every kind
 // of unlimited.
-func (l Limits) filled() Limits {
+func (l Limits) Filled() Limits {
 	d := DefaultLimits()
 	return Limits{
 		Memory:   fill(l.Memory, d.Memory),

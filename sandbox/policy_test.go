@@ -65,10 +65,10 @@ func TestCheck(t *testing.T) {
 }
 
 func TestLimitsAreFilled(t *testing.T) {
-	if d := cmp.Diff(DefaultLimits(), Limits{}.filled()); d != "" {
+	if d := cmp.Diff(DefaultLimits(), Limits{}.Filled()); d != "" {
 		t.Error(d)
 	}
-	got := Limits{Memory: -7, FileSize: 5, Disk: -1, Procs: 3, Files: -2}.filled()
+	got := Limits{Memory: -7, FileSize: 5, Disk: -1, Procs: 3, Files: -2}.Filled()
 	if d := cmp.Diff(Limits{-1, 5, -1, 3, -1, -1, -1, -1}, got); d != "" {
 		t.Error(d)
 	}

@@ -83,7 +83,7 @@ func (c Command) check() error {
 func newOrder(p Policy, c Command) (order, error) {
 	o := order{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: p.Env, Files: len(c.Files),
-		Limits: p.Limits.filled(), UID: insideUID, Links: map[string]string{},
+		Limits: p.Limits.Filled(), UID: insideUID, Links: map[string]string{},
 	}
 	if o.Env == nil {
 		o.Env = []string{}

@@ -55,6 +55,11 @@ type Decision struct {
 	By    string `json:"by"`             // "person" or "policy"
 	Note  string `json:"note,omitempty"` // why not, told to the model
 	Code  string `json:"code,omitempty"` // the person's edited version, if edited
+	// Stage is "after" when the code had run already and its effects were
+	// decided about; else "".
+	Stage string `json:"stage,omitempty"`
+	// Needs are the reasons of the question, as sentences.
+	Needs []string `json:"needs,omitempty"`
 }
 
 // Result is the body of a [CallEnded] entry.
@@ -70,6 +75,50 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 	Log     string  `json:"log,omitempty"` // blob with the whole output, when it was cut here
 	Cut     int64   `json:"cut,omitempty"` // bytes left out here
+	// Receipt is what the boundary saw of the run; nil for what never ran.
+	Receipt *Receipt `json:"receipt,omitempty"`
+}
+
+// A Receipt says under which boundary a run took place, and what it was refused
+// and used.
+type Receipt struct {
+	Preset    string     `json:"preset"`
+	Level     string     `json:"level"`  // "full" or "reduced"
+	Layers    []string   `json:"layers"` // in force, outermost first
+	Denials   []Denial   `json:"denials"`
+	Usage     RunUsage   `json:"usage"`
+	Exit      string     `json:"exit"`    // a sentence when the interpreter ended, else ""
+	Inputs    []FileHash `json:"inputs"`  // the attached files
+	Outputs   []FileHash `json:"outputs"` // the files that the run made
+	Explained []string   `json:"explained"`
+}
+
+// A Denial is something that the boundary refused, however often.
+type Denial struct {
+	Kind  string `json:"kind" enum:"file,network,call,limit"`
+	What  string `json:"what"`  // a path, "host:port", the name of a system call or limit
+	Layer string `json:"layer"` // what refused it, or who says so
+	Count int64  `json:"count"`
+}
+
+// RunUsage is what a run has used.
+type RunUsage struct {
+	Wall     float64  `json:"wall"`   // seconds
+	CPU      float64  `json:"cpu"`    // seconds of all processes together
+	Memory   int64    `json:"memory"` // bytes, the highest seen
+	Procs    int      `json:"procs"`  // processes and threads, the highest seen
+	Written  int64    `json:"written"`
+	Sent     int64    `json:"sent"`
+	Received int64    `json:"received"`
+	Hosts    []string `json:"hosts"` // that were connected to
+}
+
+// A FileHash names a content. SHA256 is empty for a file that was too large to
+// be read in time.
+type FileHash struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"` // hex
+	Size   int64  `json:"size"`   // bytes
 }
 
 // Output is one piece of what a run showed, in order.

@@ -43,6 +43,30 @@ type Chat struct {
 	Leaf    string    `json:"leaf"`                          // the entry that the next one follows
 	Model   string    `json:"model"`                         // model reference; "" is the default
 	Approve string    `json:"approve" enum:"ask,auto,never"` // "ask", "auto" or "never"
+	// Policy is the boundary of the chat's code; nil is the sealed one.
+	Policy *ChatPolicy `json:"policy,omitempty"`
+}
+
+// ChatPolicy is what a person chose about the boundary of a chat's code.
+type ChatPolicy struct {
+	// Preset is "sealed": nothing but the chat's own folder is writable and no
+	// network is there; "offline-project": a folder of the person's is writable
+	// too; or "network": hosts can be reached.
+	Preset  string   `json:"preset" enum:"sealed,offline-project,network"`
+	Project string   `json:"project,omitempty"` // absolute path, with "offline-project"
+	Hosts   []string `json:"hosts,omitempty"`   // with "network"; none: every public one
+	GPU     bool     `json:"gpu,omitempty"`
+}
+
+// A Grant is an answer that a person wants to be remembered.
+type Grant struct {
+	ID     string    `json:"id"`
+	Effect string    `json:"effect"` // as in app/event.Need
+	What   string    `json:"what"`   // a host, a package; "" means any
+	Scope  string    `json:"scope" enum:"chat,project"`
+	Where  string    `json:"where"` // the chat's ID, or the project's folder
+	At     time.Time `json:"at"`
+	Until  time.Time `json:"until,omitzero"` // zero: without end
 }
 
 var (

@@ -41,11 +41,25 @@ type Draft interface {
 // Cells runs code of a chat, in its kernel, and returns what is kept of it.
 type Cells interface {
 	Run(ctx context.Context, chat string, call storage.Call, out func(storage.Output)) (storage.Result, error)
+	// CanTry reports whether Try works in a chat.
+	CanTry(ctx context.Context, chat string) bool
+	// Try runs a call whose writes wait. The trial is nil when the call did not
+	// begin; its result is then returned.
+	Try(ctx context.Context, chat string, call storage.Call, out func(storage.Output)) (Trial, storage.Result, error)
 }
 
-// Gate decides whether a call may run.
+// A Trial is a run whose writes wait. One of Keep and Drop must be called.
+type Trial interface {
+	Effects() event.Effects
+	// Keep carries the writes out, Drop forgets them. Both return what is kept of
+	// the run.
+	Keep(ctx context.Context) (storage.Result, error)
+	Drop(ctx context.Context) (storage.Result, error)
+}
+
+// Gate decides whether a call may run, and its effects stay.
 type Gate interface {
-	Ask(ctx context.Context, mode string, ask event.Ask) (approval.Answer, error)
+	Ask(ctx context.Context, q approval.Question) (approval.Answer, error)
 }
 
 // A Runner runs turns.
@@ -62,8 +76,10 @@ type Turn struct {
 	ID, Chat string
 	Leaf     string        // entry of the request
 	Mode     func() string // approval mode now; a person can change it meanwhile
-	Model    llm.Model
-	Ref      string // the model's reference, kept with the answers
+	// Policy returns the boundary of the chat as it is chosen now.
+	Policy func() storage.ChatPolicy
+	Model  llm.Model
+	Ref    string // the model's reference, kept with the answers
 }
 
 // Bounds of one turn. A small model that has not got there by then will not.
@@ -256,35 +272,27 @@ func (l *loop) call(ctx context.Context, c storage.Call) (stop bool, err error) 
 		l.plan.repeated()
 		return false, l.end(ctx, storage.Result{Call: c.ID, Status: "denied", Note: "this code was run before; it is not run again"})
 	}
-	mode := l.Mode()
-	if mode == approval.ModeAsk {
-		l.phase(event.Approving, 0, 0)
-	}
-	ans, err := l.Gate.Ask(ctx, mode, event.Ask{Chat: l.Chat, Turn: l.ID, Call: c, Reasons: []string{
-		"It can read the attached files and read and write this chat's folder; it has no network.",
-	}})
+	tried := &attempt{loop: l, call: c}
+	ans, err := l.before(ctx, c, tried)
 	if err != nil {
-		return true, errors.Join(err, l.end(ctx, storage.Result{Call: c.ID, Status: "interrupted", Note: "stopped before it was approved"}))
+		return true, errors.Join(err, tried.drop(ctx), l.end(ctx, storage.Result{Call: c.ID, Status: "interrupted", Note: "stopped before it was approved"}))
 	}
 	if _, err := l.append(context.WithoutCancel(ctx), storage.CallDecided, ans.Decision(c.ID)); err != nil {
-		return true, err
+		return true, errors.Join(err, tried.drop(ctx))
 	}
 	if !ans.Allow {
 		l.plan.denied(ans.Note)
-		err := l.end(ctx, storage.Result{Call: c.ID, Status: "denied", Note: ans.Note})
+		err := errors.Join(tried.drop(ctx), l.end(ctx, storage.Result{Call: c.ID, Status: "denied", Note: ans.Note}))
 		return ans.Note == "" || ans.By == "policy", err
 	}
-	if ans.Code != "" {
+	if ans.Code != "" && ans.Code != c.Code {
+		if err := tried.drop(ctx); err != nil {
+			return true, errors.Join(err, l.end(ctx, storage.Result{Call: c.ID, Status: "died", Note: fault.Of(err).Title}))
+		}
 		c.Code = ans.Code
 	}
 	l.phase(event.Running, 0, 0)
-	res, err := l.Cells.Run(ctx, l.Chat, c, func(o storage.Output) {
-		d := event.Delta{Chat: l.Chat, Turn: l.ID, Call: c.ID, Kind: o.Stream, Text: o.Text}
-		if o.Stream == "" {
-			d.Kind, d.Output = "display", &o
-		}
-		l.Show(event.Event{Delta: &d})
-	})
+	res, refused, err := l.carryOut(ctx, c, tried)
 	res.Call = c.ID
 	if err != nil {
 		res.Status, res.Note = "died", fault.Of(err).Title
@@ -294,6 +302,10 @@ func (l *loop) call(ctx context.Context, c storage.Call) (stop bool, err error) 
 	}
 	if ctx.Err() != nil {
 		return true, ctx.Err()
+	}
+	if refused != nil {
+		l.plan.denied(refused.Note)
+		return refused.Note == "", nil
 	}
 	if gaveUp := l.plan.result(c, res); gaveUp {
 		return true, ErrStuck.With(oneLine(res))

@@ -29,6 +29,30 @@ type world struct {
 	mode     string
 	stopAt   string // code at which the person stops the turn
 	cancel   context.CancelFunc
+	policy   storage.ChatPolicy
+	effects  event.Effects // of every trial
+	trials   []string      // what became of them
+}
+
+// trial is a run whose writes wait.
+type trial struct {
+	w    *world
+	code string
+}
+
+func (w *world) CanTry(context.Context, string) bool { return true }
+func (w *world) Try(_ context.Context, _ string, c storage.Call, _ func(storage.Output)) (agent.Trial, storage.Result, error) {
+	w.ran = append(w.ran, c.Code)
+	return &trial{w, c.Code}, storage.Result{}, nil
+}
+func (t *trial) Effects() event.Effects { return t.w.effects }
+func (t *trial) Keep(context.Context) (storage.Result, error) {
+	t.w.trials = append(t.w.trials, "kept "+t.code)
+	return t.w.cells[t.code], nil
+}
+func (t *trial) Drop(context.Context) (storage.Result, error) {
+	t.w.trials = append(t.w.trials, "dropped "+t.code)
+	return t.w.cells[t.code], nil
 }
 
 func (w *world) Append(_ context.Context, es ...storage.Entry) ([]storage.Entry, error) {
@@ -127,8 +151,8 @@ func (w *world) say(text string, files ...storage.File) ([]string, error) {
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(w.t.Context())
 	defer w.cancel()
-	r := &agent.Runner{Log: w, Gate: approval.NewGate(event.NewBus(nil)), Cells: w, Show: func(event.Event) {}}
-	err := r.Run(ctx, agent.Turn{ID: "t", Chat: "c", Leaf: es[0].ID, Mode: func() string { return w.mode }, Model: w, Ref: "test/model"})
+	r := &agent.Runner{Log: w, Gate: approval.NewGate(event.NewBus(nil), nil), Cells: w, Show: func(event.Event) {}}
+	err := r.Run(ctx, agent.Turn{ID: "t", Chat: "c", Leaf: es[0].ID, Mode: func() string { return w.mode }, Policy: func() storage.ChatPolicy { return w.policy }, Model: w, Ref: "test/model"})
 	var lines []string
 	for _, e := range w.entries {
 		var a storage.Assistant

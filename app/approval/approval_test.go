@@ -12,21 +12,27 @@ import (
 )
 
 func TestPolicyAnswersAtOnce(t *testing.T) {
-	g := approval.NewGate(event.NewBus(nil))
+	g := approval.NewGate(event.NewBus(nil), nil)
 	for mode, allow := range map[string]bool{approval.ModeAuto: true, approval.ModeNever: false} {
-		a, err := g.Ask(t.Context(), mode, event.Ask{})
+		a, err := g.Ask(t.Context(), approval.Question{Mode: mode})
 		if err != nil || a.Allow != allow || a.By != "policy" {
 			t.Errorf("%s: %+v, %v", mode, a, err)
 		}
 	}
 }
 
+// asked is a question in a chat that asks each time.
+func asked(a event.Ask) approval.Question {
+	a.Needs = approval.Before(approval.ModeAsk, storage.ChatPolicy{}, a.Call, false)
+	return approval.Question{Mode: approval.ModeAsk, Ask: a}
+}
+
 func TestPersonAnswersOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := approval.NewGate(event.NewBus(nil))
+		g := approval.NewGate(event.NewBus(nil), nil)
 		got := make(chan approval.Answer)
 		go func() {
-			a, err := g.Ask(t.Context(), approval.ModeAsk, event.Ask{Chat: "c", Call: storage.Call{Code: "x"}})
+			a, err := g.Ask(t.Context(), asked(event.Ask{Chat: "c", Call: storage.Call{Code: "x"}}))
 			if err != nil {
 				t.Error(err)
 			}
@@ -37,10 +43,10 @@ func TestPersonAnswersOnce(t *testing.T) {
 		if len(open) != 1 || len(g.Open("other")) != 0 {
 			t.Fatalf("open questions %+v", open)
 		}
-		if chat, err := g.Answer(open[0].ID, approval.Answer{Allow: true, Code: "y"}); err != nil || chat != "c" {
+		if chat, err := g.Answer(t.Context(), open[0].ID, approval.Answer{Allow: true, Code: "y"}, nil); err != nil || chat != "c" {
 			t.Errorf("answer: %q, %v", chat, err)
 		}
-		if _, err := g.Answer(open[0].ID, approval.Answer{}); !errors.Is(err, approval.ErrNoAsk) {
+		if _, err := g.Answer(t.Context(), open[0].ID, approval.Answer{}, nil); !errors.Is(err, approval.ErrNoAsk) {
 			t.Errorf("second answer: %v", err)
 		}
 		if a := <-got; !a.Allow || a.By != "person" || a.Code != "y" {
@@ -51,11 +57,11 @@ func TestPersonAnswersOnce(t *testing.T) {
 
 func TestStopWithdrawsTheQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := approval.NewGate(event.NewBus(nil))
+		g := approval.NewGate(event.NewBus(nil), nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
-			_, err := g.Ask(ctx, approval.ModeAsk, event.Ask{Chat: "c"})
+			_, err := g.Ask(ctx, asked(event.Ask{Chat: "c"}))
 			done <- err
 		}()
 		synctest.Wait()

@@ -8,15 +8,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
+	"atoll/app/boundary"
 	"atoll/app/config"
 	"atoll/app/fault"
 	"atoll/sandbox"
 	"atoll/sandbox/kernel"
 	"atoll/sandbox/toolchain"
 	"atoll/sandbox/workspace"
+	"atoll/storage"
 	"atoll/storage/blob"
 )
 
@@ -32,6 +35,8 @@ type Deps struct {
 	Runner sandbox.Runner
 	Blobs  *blob.Store
 	Python Python
+	// Policy returns what was chosen about a chat's boundary.
+	Policy func(chat string) (storage.ChatPolicy, error)
 }
 
 // Python finds the interpreter and the managed libraries, anew each time a
@@ -79,11 +84,16 @@ type Service struct {
 }
 
 type chat struct {
-	mu   sync.Mutex // one run at a time
-	ws   *workspace.Workspace
-	k    *kernel.Python
-	used time.Time // guarded by Service.mu
-	busy int       // guarded by Service.mu
+	mu sync.Mutex // one run at a time
+	ws *workspace.Workspace
+	k  *kernel.Python
+	// policy is the boundary that k was started under.
+	policy storage.ChatPolicy
+	hashes map[string]hashed // of the attached files, by name
+	list   string            // path of the list of files outside that the chat's code has made
+	lost   string            // a sentence for the next result: why variables are gone
+	used   time.Time         // guarded by Service.mu
+	busy   int               // guarded by Service.mu
 }
 
 // New returns a service; Close ends its kernels.
@@ -108,7 +118,7 @@ func (s *Service) take(id string) (*chat, error) {
 		if err != nil {
 			return nil, err
 		}
-		c = &chat{ws: ws}
+		c = &chat{ws: ws, list: filepath.Join(s.Home.Chat(id), "made.json")}
 		s.chats[id] = c
 	}
 	c.busy++
@@ -141,31 +151,111 @@ func (s *Service) give(c *chat) {
 	}
 }
 
-// session returns the kernel of c, which is held by its lock.
+// session returns the kernel of c under the boundary that is chosen now, making
+// it when there is none; the caller holds c.mu.
 func (s *Service) session(ctx context.Context, id string, c *chat) (*kernel.Python, error) {
-	if c.k != nil {
-		return c.k, nil
-	}
-	py, env, err := s.Python(ctx)
+	p, err := s.Policy(id)
 	if err != nil {
 		return nil, err
 	}
-	k, err := kernel.New(kernel.Options{
-		Runner:      s.Runner,
-		Interpreter: Kernel(py, env),
-		Dir:         c.ws.Work(),
-		Read:        []string{c.ws.Files()},
-		LogDir:      filepath.Join(s.Home.Chat(id), "logs"),
-		Timeout:     timeout,
-	})
+	if c.k != nil && same(p, c.policy) {
+		return c.k, nil
+	}
+	o, err := s.options(ctx, id, c.ws, p)
+	if err != nil {
+		return nil, err
+	}
+	if c.k != nil {
+		s.end(c)
+		c.lost = boundaryChanged
+	}
+	if err := errors.Join(sandbox.SweepLayers(o.Layers), os.MkdirAll(o.Layers, 0o700)); err != nil {
+		return nil, fmt.Errorf("remove what was held back: %w", err)
+	}
+	if err := c.ws.Link(boundary.ProjectLink, p.Project); err != nil {
+		return nil, err
+	}
+	k, err := kernel.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("start the interpreter: %w", err)
 	}
 	s.mu.Lock()
-	c.k = k
+	c.k, c.policy = k, p
 	s.mu.Unlock()
 	return k, nil
 }
+
+func same(a, b storage.ChatPolicy) bool {
+	return a.Preset == b.Preset && a.Project == b.Project && a.GPU == b.GPU && slices.Equal(a.Hosts, b.Hosts)
+}
+
+// end closes the kernel of c.
+func (s *Service) end(c *chat) {
+	s.mu.Lock()
+	k := c.k
+	c.k = nil
+	s.mu.Unlock()
+	if k != nil {
+		_ = k.Close() // its variables are gone; the next run says so
+	}
+}
+
+// options is how the kernel of a chat runs under p.
+func (s *Service) options(ctx context.Context, id string, ws *workspace.Workspace, p storage.ChatPolicy) (kernel.Options, error) {
+	py, env, err := s.Python(ctx)
+	if err != nil {
+		return kernel.Options{}, err
+	}
+	o := kernel.Options{
+		Runner:      s.Runner,
+		Interpreter: Kernel(py, env),
+		Dir:         ws.Work(),
+		Read:        []string{ws.Files()},
+		LogDir:      filepath.Join(s.Home.Chat(id), "logs"),
+		Timeout:     timeout,
+	}
+	boundary.Apply(p, &o, filepath.Join(s.Home.Chat(id), "layers"))
+	return o, nil
+}
+
+// Boundary describes what code of a chat may do when it is run under p. With an
+// empty id it is that of a chat which does not exist yet. Error: ErrNoPython.
+func (s *Service) Boundary(ctx context.Context, id string, p storage.ChatPolicy) (boundary.View, error) {
+	py, env, err := s.Python(ctx)
+	if err != nil {
+		return boundary.View{}, err
+	}
+	dir := s.Home.Chat(id)
+	if id == "" {
+		dir = s.Home.Chat("new")
+	}
+	files := filepath.Join(dir, "files")
+	o := kernel.Options{
+		Interpreter: Kernel(py, env), Dir: filepath.Join(dir, "work"), Read: []string{files}, Timeout: timeout,
+	}
+	boundary.Apply(p, &o, "")
+	return boundary.NewView(p, o, files, s.Runner.Level(ctx)), nil
+}
+
+// Renew ends the interpreter of a chat that runs under another boundary than p,
+// at once, or after what runs in it now. It reports whether variables are lost.
+func (s *Service) Renew(id string, p storage.ChatPolicy) bool {
+	s.mu.Lock()
+	c := s.chats[id]
+	other := c != nil && c.k != nil && !same(p, c.policy)
+	s.mu.Unlock()
+	if !other {
+		return false
+	}
+	if c.mu.TryLock() { // else session sees it before the next run
+		s.end(c)
+		c.lost = boundaryChanged
+		c.mu.Unlock()
+	}
+	return true
+}
+
+const boundaryChanged = "The boundary of this chat was changed. Variables and imports of earlier runs are lost; Python was started anew."
 
 // Forget ends a chat's kernel and removes its workspace. The originals of
 // attached files are not touched.

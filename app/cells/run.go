@@ -22,65 +22,111 @@ import (
 // passes its output on as it comes, and returns what is kept of it. Errors are
 // only for what was not the code's own fault.
 func (s *Service) Run(ctx context.Context, id string, call storage.Call, out func(storage.Output)) (storage.Result, error) {
+	r, err := s.begin(ctx, id, call, out)
+	if r == nil {
+		return refused(call), err
+	}
+	defer r.release()
+	res, err := r.k.Run(ctx, call.Code, r.take)
+	return r.end(ctx, res, err)
+}
+
+// refused is the result of a call in a language that is not to be had.
+func refused(call storage.Call) storage.Result {
+	return storage.Result{Status: "error", Note: fmt.Sprintf("Atoll runs Python; %q is not available. Write it in Python.", call.Language)}
+}
+
+// A run is one call in the kernel of a chat, which it holds until release.
+type run struct {
+	s      *Service
+	c      *chat
+	k      *kernel.Python
+	notes  []string
+	before workspace.Snapshot
+	out    *collector
+	digest *kernel.Digest
+}
+
+// begin gets the chat's kernel and files ready. It returns nil without an error
+// for a language that there is not.
+func (s *Service) begin(ctx context.Context, id string, call storage.Call, out func(storage.Output)) (*run, error) {
 	if call.Language != "python" {
-		return storage.Result{Status: "error", Note: fmt.Sprintf("Atoll runs Python; %q is not available. Write it in Python.", call.Language)}, nil
+		return nil, nil
 	}
 	c, err := s.take(id)
 	if err != nil {
-		return storage.Result{}, err
+		return nil, err
 	}
-	defer s.give(c)
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	k, err := s.session(ctx, id, c)
-	if err != nil {
-		return storage.Result{}, err
+	r := &run{s: s, c: c, out: &collector{blobs: s.Blobs, out: out}, digest: kernel.NewDigest(digestLimits)}
+	if err := r.prepare(ctx, id); err != nil {
+		r.release()
+		return nil, err
 	}
-	var notes []string
-	changed, err := c.ws.Refresh()
+	return r, nil
+}
+
+func (r *run) prepare(ctx context.Context, id string) (err error) {
+	if r.k, err = r.s.session(ctx, id, r.c); err != nil {
+		return err
+	}
+	if r.c.lost != "" {
+		r.notes, r.c.lost = append(r.notes, r.c.lost), ""
+	}
+	changed, err := r.c.ws.Refresh()
 	if err != nil {
-		notes = append(notes, err.Error())
+		r.notes = append(r.notes, err.Error())
 	}
 	for _, f := range changed {
 		if f.Gone {
-			notes = append(notes, f.Name+" is not where it was; the content from before is used.")
+			r.notes = append(r.notes, f.Name+" is not where it was; the content from before is used.")
 		} else {
-			notes = append(notes, f.Name+" has changed since it was attached; the new content is used.")
+			r.notes = append(r.notes, f.Name+" has changed since it was attached; the new content is used.")
 		}
 	}
-	before, err := c.ws.Snapshot()
-	if err != nil {
-		return storage.Result{}, err
+	r.before, err = r.c.ws.Snapshot()
+	return err
+}
+
+func (r *run) release() {
+	r.c.mu.Unlock()
+	r.s.give(r.c)
+}
+
+func (r *run) take(o kernel.Output) {
+	if o.Stream != "stderr" { // warnings lead small models astray; errors come with the result
+		r.digest.Add(o)
 	}
-	col := &collector{blobs: s.Blobs, out: out}
-	digest := kernel.NewDigest(digestLimits)
-	res, err := k.Run(ctx, call.Code, func(o kernel.Output) {
-		if o.Stream != "stderr" { // warnings lead small models astray; errors come with the result
-			digest.Add(o)
-		}
-		col.take(o)
-	})
-	outputs, cerr := col.end()
+	r.out.take(o)
+}
+
+// end gathers what is kept of a run.
+func (r *run) end(ctx context.Context, res kernel.Result, err error) (storage.Result, error) {
+	outputs, cerr := r.out.end()
 	if err != nil || cerr != nil {
 		return storage.Result{Outputs: outputs}, errors.Join(err, cerr)
 	}
-	r := storage.Result{Status: string(res.Status), Outputs: outputs, Digest: strings.TrimSpace(digest.Text()), Seconds: res.Took.Seconds(), Cut: res.Cut}
+	kept := storage.Result{Status: string(res.Status), Outputs: outputs, Digest: strings.TrimSpace(r.digest.Text()), Seconds: res.Took.Seconds(), Cut: res.Cut}
 	if res.Log != "" {
-		if r.Log, err = s.keepLog(res.Log); err != nil {
-			notes = append(notes, fmt.Sprintf("The whole output could not be kept: %v.", err))
+		if kept.Log, err = r.s.keepLog(res.Log); err != nil {
+			r.notes = append(r.notes, fmt.Sprintf("The whole output could not be kept: %v.", err))
 		}
 	}
 	if e := res.Error; e != nil {
-		r.Error = &storage.Error{Name: e.Name, Message: e.Message, Line: e.Line, Trace: e.Trace, Hint: e.Hint}
+		kept.Error = &storage.Error{Name: e.Name, Message: e.Message, Line: e.Line, Trace: e.Trace, Hint: e.Hint}
 	}
-	files, ferr := s.keepFiles(c, before)
-	r.Files = files
-	for _, n := range append(notes, res.Note, ferr) {
+	files, ferr := r.s.keepFiles(r.c, r.before)
+	kept.Files = files
+	kept.Receipt = r.s.receipt(ctx, r.c, res, files)
+	if kept.Status != string(kernel.OK) { // a program that coped needs no advice
+		r.notes = append(r.notes, kept.Receipt.Explained...)
+	}
+	for _, n := range append(r.notes, res.Note, ferr) {
 		if n != "" {
-			r.Note = strings.TrimSpace(r.Note + " " + n)
+			kept.Note = strings.TrimSpace(kept.Note + " " + n)
 		}
 	}
-	return r, nil
+	return kept, nil
 }
 
 // digestLimits bounds what the model is told of one run. Reading is slow: on a

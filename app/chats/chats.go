@@ -14,6 +14,7 @@ import (
 	"atoll/app/agent"
 	"atoll/app/api"
 	"atoll/app/approval"
+	"atoll/app/boundary"
 	"atoll/app/event"
 	"atoll/app/fault"
 	"atoll/llm"
@@ -28,6 +29,12 @@ type Models interface {
 // Cells runs code and keeps the kernels of the chats.
 type Cells interface {
 	agent.Cells
+	// Boundary describes what code of a chat may do under a policy; an empty chat
+	// is one that does not exist yet.
+	Boundary(ctx context.Context, chat string, p storage.ChatPolicy) (boundary.View, error)
+	// Renew ends an interpreter that runs under another boundary and reports
+	// whether there was one.
+	Renew(chat string, p storage.ChatPolicy) bool
 	// Forget ends a chat's kernel and removes its workspace.
 	Forget(chat string) error
 }
@@ -77,6 +84,11 @@ func (s *Service) Register(t *api.Table) {
 	api.Add(t, "chats.send", "keeps a prompt and starts to answer it", s.send)
 	api.Add(t, "chats.stop", "stops what runs in a chat", s.stop)
 	api.Add(t, "chats.answer", "answers an approval question", s.answer)
+	api.Add(t, "chats.preview", "runs the code of a question in a layer and tells its effects", s.preview)
+	api.Add(t, "policy.show", "tells the boundary of a chat", s.showPolicy)
+	api.Add(t, "policy.set", "changes the boundary of a chat", s.setPolicy)
+	api.Add(t, "grants.list", "lists what was allowed for longer than once", s.grants)
+	api.Add(t, "grants.revoke", "takes back what was allowed", s.revoke)
 }
 
 // ID names a chat.
@@ -215,7 +227,7 @@ func (s *Service) remove(ctx context.Context, in ID) (api.Empty, error) {
 	s.garbage = append(s.garbage, unused...)
 	err = s.sweep(ctx)
 	s.mu.Unlock()
-	return api.Empty{}, errors.Join(err, s.Cells.Forget(in.ID))
+	return api.Empty{}, errors.Join(err, s.Gate.Grants.Forget(ctx, in.ID), s.Cells.Forget(in.ID))
 }
 
 // sweep drops what deleted chats have left, once no turn runs: a running one

@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"atoll/app/api"
+	"atoll/app/agent"
 	"atoll/app/approval"
+	"atoll/app/boundary"
 	"atoll/app/chats"
 	"atoll/app/event"
 	"atoll/llm"
@@ -30,6 +32,7 @@ type world struct {
 	answer   chan string       // what it says; a closed channel ends it
 	stopped  chan struct{}     // a request was cancelled
 	forgot   []string
+	renewed  []string
 	dropped  []string
 	openFail error
 }
@@ -42,7 +45,7 @@ func open(t *testing.T, dir string) *world {
 	}
 	w := &world{t: t, store: store, asked: make(chan *llm.Request, 8), answer: make(chan string, 8), stopped: make(chan struct{}, 8)}
 	bus := event.NewBus(store)
-	w.svc = chats.New(chats.Deps{Store: store, Bus: bus, Gate: approval.NewGate(bus), Models: w, Cells: w, Files: w, Drop: func(hs []string) { w.dropped = append(w.dropped, hs...) }})
+	w.svc = chats.New(chats.Deps{Store: store, Bus: bus, Gate: approval.NewGate(bus, approval.NewGrants(store)), Models: w, Cells: w, Files: w, Drop: func(hs []string) { w.dropped = append(w.dropped, hs...) }})
 	w.svc.Register(&w.table)
 	t.Cleanup(func() {
 		if err := errors.Join(w.svc.Close(context.Background()), store.Close()); err != nil {
@@ -80,6 +83,17 @@ func (w *world) Generate(ctx context.Context, r *llm.Request) llm.Stream {
 }
 func (w *world) Run(context.Context, string, storage.Call, func(storage.Output)) (storage.Result, error) {
 	return storage.Result{}, errors.New("no code in these tests")
+}
+func (w *world) CanTry(context.Context, string) bool { return false }
+func (w *world) Try(context.Context, string, storage.Call, func(storage.Output)) (agent.Trial, storage.Result, error) {
+	return nil, storage.Result{}, errors.New("no code in these tests")
+}
+func (w *world) Boundary(_ context.Context, _ string, p storage.ChatPolicy) (boundary.View, error) {
+	return boundary.View{Policy: p}, nil
+}
+func (w *world) Renew(chat string, _ storage.ChatPolicy) bool {
+	w.renewed = append(w.renewed, chat)
+	return true
 }
 func (w *world) Forget(chat string) error { w.forgot = append(w.forgot, chat); return nil }
 func (w *world) Attach(_ context.Context, _, path string) (storage.File, error) {

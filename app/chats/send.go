@@ -14,6 +14,7 @@ import (
 	"atoll/app/agent"
 	"atoll/app/api"
 	"atoll/app/approval"
+	"atoll/app/boundary"
 	"atoll/app/event"
 	"atoll/app/fault"
 	"atoll/storage"
@@ -127,6 +128,9 @@ func (s *Service) run(ctx context.Context, chat, leaf string, t *turn) {
 			return now.Approve
 		}
 		return approval.ModeNever // the chat is being deleted
+	}, Policy: func() storage.ChatPolicy {
+		now, _ := s.Store.Chat(chat) // of a chat that is being deleted: the sealed one
+		return boundary.Of(now)
 	}}
 	at.Model, at.Ref, err = s.Models.Open(ctx, c.Model)
 	if err == nil {
@@ -231,10 +235,12 @@ type Answer struct {
 	Note   string `json:"note,omitempty"`
 	Code   string `json:"code,omitempty"`   // the edited version to run instead
 	Always bool   `json:"always,omitempty"` // do not ask again in this chat
+	// Remember lets the same effects pass without a question.
+	Remember *approval.Remember `json:"remember,omitempty"`
 }
 
 func (s *Service) answer(ctx context.Context, in Answer) (api.Empty, error) {
-	chat, err := s.Gate.Answer(in.Ask, approval.Answer{Allow: in.Allow, Note: in.Note, Code: in.Code})
+	chat, err := s.Gate.Answer(ctx, in.Ask, approval.Answer{Allow: in.Allow, Note: in.Note, Code: in.Code}, in.Remember)
 	if err != nil {
 		return api.Empty{}, fmt.Errorf("%w: %w", api.ErrInput, err)
 	}

@@ -61,8 +61,45 @@ type Ask struct {
 	Chat    string       `json:"chat"`
 	Turn    string       `json:"turn"`
 	Call    storage.Call `json:"call"`
-	Reasons []string     `json:"reasons"`
+	Reasons []string     `json:"reasons"` // what the code can do, as sentences
 	Open    bool         `json:"open"`
+	// Stage is "before" when the code has not run, "after" when it ran in a
+	// layer and its effects wait.
+	Stage      string   `json:"stage" enum:"before,after"`
+	CanPreview bool     `json:"canPreview"` // chats.preview works
+	Previewed  bool     `json:"previewed"`  // it was done: Effects are of this code
+	Effects    *Effects `json:"effects,omitempty"`
+	Needs      []Need   `json:"needs"` // why it is asked
+}
+
+// Effects is what code did in a layer, and would do to the folders.
+type Effects struct {
+	Changes []FileChange `json:"changes"`
+	More    int          `json:"more"`  // changes that are not listed
+	Bytes   int64        `json:"bytes"` // written
+	Procs   int          `json:"procs"` // processes and threads, the highest seen
+	Hosts   []string     `json:"hosts"` // tried or reached
+	Seconds float64      `json:"seconds"`
+	Error   string       `json:"error,omitempty"` // how the code failed
+	Needs   []Need       `json:"needs"`           // what of it asks for a person
+}
+
+// A FileChange is what a layer does to one file.
+type FileChange struct {
+	Path string `json:"path"` // inside the project or the chat's folder where it lies there
+	Kind string `json:"kind" enum:"created,changed,deleted,folder"`
+	Size int64  `json:"size"` // bytes afterwards
+	Was  int64  `json:"was"`  // bytes before
+	Diff string `json:"diff,omitempty"`
+	Own  bool   `json:"own"`            // made by the code of this chat
+	Runs string `json:"runs,omitempty"` // which program of the machine would run it later
+}
+
+// A Need is one reason why a person is asked.
+type Need struct {
+	Effect string `json:"effect" enum:"delete,overwrite,network,outside,install,long,runs-later,code"`
+	What   string `json:"what"` // a path, a host, a package
+	Why    string `json:"why"`  // a sentence
 }
 
 // Task is progress of something long: a download, a set-up step.

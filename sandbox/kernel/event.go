@@ -28,6 +28,7 @@ type event struct {
 	Code   string            `json:"code"`
 	Cut    int64             `json:"cut"`
 	Python string            `json:"python"`
+	Tried  []tried           `json:"tried"`
 }
 
 // A fault is an exception together with what there was when it happened.

@@ -69,7 +69,15 @@ type Result struct {
 	Cut int64 `json:"cut,omitempty"`
 	// Log is the path of that file; empty when nothing was cut or none is kept.
 	Log string `json:"log,omitempty"`
+	// Record is what the boundary saw during the run; nil where it keeps none.
+	Record *sandbox.Record `json:"record,omitempty"`
+	// Tried is what the code looked for and did not find or could not reach, as
+	// the interpreter itself says: a hint, of which the code can make anything.
+	Tried []sandbox.Denial `json:"tried,omitempty"`
 }
+
+// SaidByProgram is the layer of a [sandbox.Denial] that is only a hint.
+const SaidByProgram = "said by the program"
 
 // An Exception is a fault in the user's program, not in ours.
 type Exception struct {

@@ -21,7 +21,7 @@ var driver embed.FS
 // program puts the files of the driver together.
 func program() ([]byte, error) {
 	out := []byte(toolchain.FontProgram() + "\n")
-	for _, name := range [...]string{"channel", "streams", "values", "fonts", "libraries", "faults", "cells"} {
+	for _, name := range [...]string{"channel", "streams", "values", "fonts", "libraries", "attempts", "faults", "cells"} {
 		b, err := driver.ReadFile("driver/" + name + ".py")
 		if err != nil {
 			return nil, err
@@ -58,6 +58,7 @@ type settings struct {
 	MaxShown   int      `json:"maxShown"`
 	TableMIME  string   `json:"tableMIME"`
 	Common     []string `json:"common"`
+	Roots      []string `json:"roots"` // what the code can see beside the system's folders
 }
 
 // launch starts an interpreter and returns when it can run code.
@@ -125,6 +126,7 @@ func (p *process) hello(o Options, secret string) error {
 		Secret: secret, Site: o.Interpreter.Site, MPL: o.Interpreter.Config,
 		MaxText: o.maxLog(), MaxRepr: maxRepr, MaxFigures: maxFigures, MaxPNG: maxPNG, MaxRows: maxRows, MaxCols: maxCols,
 		MaxShown: maxShown, TableMIME: TableMIME, Common: common[:],
+		Roots: append(append([]string{}, o.Read...), o.Write...),
 	})
 	if err != nil {
 		return err

@@ -23,8 +23,12 @@ type Interpreter struct {
 type Options struct {
 	Runner      sandbox.Runner // starts the interpreter inside the boundary
 	Interpreter Interpreter
-	Dir         string         // workspace: working folder, writable
-	Read        []string       // further readable trees, for example the originals
+	Dir         string   // workspace: working folder, writable
+	Read        []string // further readable trees, for example the originals
+	Write       []string // further writable trees, for example a project folder
+	Network     sandbox.Network
+	GPU         bool
+	Layers      string         // where [Python.Try] holds back what code writes, see [sandbox.Policy]; empty: it cannot
 	LogDir      string         // gets the whole text of runs that print too much; not inside Dir; empty: no log
 	Limits      sandbox.Limits // of the interpreter and all it starts
 	Timeout     time.Duration  // of one run; 0: none
@@ -108,9 +112,13 @@ func (o Options) Policy() sandbox.Policy {
 		env = append(env, "MATPLOTLIBRC="+toolchain.SettingsFile(py.Config))
 	}
 	return sandbox.Policy{
-		Read:   append(read, o.Read...),
-		Write:  []string{o.Dir},
-		Env:    env,
-		Limits: o.Limits,
+		Read:      append(read, o.Read...),
+		Write:     append([]string{o.Dir}, o.Write...),
+		Env:       env,
+		Network:   o.Network,
+		GPU:       o.GPU,
+		Languages: []string{"python"},
+		Limits:    o.Limits,
+		Layers:    o.Layers,
 	}
 }

@@ -10,6 +10,7 @@ import (
 // fill makes the result of a run that the interpreter has survived.
 func fill(res *Result, e *event, code string, n int, stopped Status, o Options) {
 	res.Value = clip(e.Value, 2*maxRepr)
+	res.Tried = denials(e.Tried)
 	switch e.Status {
 	case "ok":
 		res.Status = OK
@@ -34,6 +35,26 @@ func fill(res *Result, e *event, code string, n int, stopped Status, o Options) 
 	if stopped == TimedOut && res.Status == TimedOut {
 		note(res, fmt.Sprintf("The run was stopped after %v. Variables are kept.", o.Timeout))
 	}
+}
+
+// tried is what the driver says about one thing that was looked for: kind,
+// name, count.
+type tried [3]any
+
+const maxTried = 40
+
+// denials takes over what is well-formed.
+func denials(list []tried) []sandbox.Denial {
+	var out []sandbox.Denial
+	for _, t := range list[:min(len(list), maxTried)] {
+		kind, _ := t[0].(string)
+		what, _ := t[1].(string)
+		n, _ := t[2].(float64)
+		if (kind == "file" || kind == "network") && what != "" && n >= 1 && n < 1<<50 {
+			out = append(out, sandbox.Denial{Kind: kind, What: clip(what, 500), Layer: SaidByProgram, Count: int64(n)})
+		}
+	}
+	return out
 }
 
 func note(res *Result, s string) {

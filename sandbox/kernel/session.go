@@ -20,6 +20,9 @@ type Python struct {
 	p    *process      // nil: none is running
 	n    int           // number of the last run
 	lost string        // why the variables are gone, told with the next run
+	// enter makes the next run enter its folder anew: what lies at its path has
+	// changed (see [sandbox.Layerer]).
+	enter bool
 
 	mu     sync.Mutex
 	closed bool
@@ -31,6 +34,7 @@ type request struct {
 	N     int    `json:"n"`
 	Token string `json:"token"`
 	Code  string `json:"code"`
+	Enter bool   `json:"enter,omitempty"` // the working folder anew
 }
 
 // resend is the time after which a program that goes on is interrupted again:
@@ -140,9 +144,17 @@ func (s *Python) Run(ctx context.Context, code string, out func(Output)) (Result
 		return notStarted(ctx, err)
 	}
 	defer s.give()
+	return s.run(ctx, code, out, nil)
+}
+
+// run needs the token. With only, it runs in no other process than that one.
+func (s *Python) run(ctx context.Context, code string, out func(Output), only sandbox.Process) (Result, error) {
 	for attempt := 0; ; attempt++ {
 		if err := s.ensure(ctx); err != nil {
 			return notStarted(ctx, err)
+		}
+		if only != nil && s.p.proc != only {
+			return Result{}, fmt.Errorf("%w: it ended just before the run", ErrStart)
 		}
 		s.n++
 		r := &run{token: randomHex(), done: make(chan struct{})}
@@ -178,10 +190,13 @@ func (s *Python) finish(ctx context.Context, r *run, code string) (Result, error
 		note = s.lost + ". Variables and imports of earlier runs are lost; Python was started anew."
 		s.lost = ""
 	}
-	b, err := json.Marshal(request{N: s.n, Token: r.token, Code: code})
+	b, err := json.Marshal(request{N: s.n, Token: r.token, Code: code, Enter: s.enter})
 	if err != nil {
 		return Result{}, fmt.Errorf("run code: %w", err)
 	}
+	s.enter = false
+	recorder, _ := s.p.proc.(sandbox.Recorder)
+	before := recordOf(recorder)
 	if s.p.send(append(b, '\n')) != nil {
 		s.p.proc.Kill() // it takes no requests: what became of it is reported below
 	}
@@ -190,6 +205,12 @@ func (s *Python) finish(ctx context.Context, r *run, code string) (Result, error
 		r.result = nil // died says it
 	}
 	res := Result{Took: time.Since(begin), Note: note}
+	if now := recordOf(recorder); now != nil {
+		if before != nil {
+			*now = now.Sub(*before)
+		}
+		res.Record = now
+	}
 	var driverCut int64
 	if r.result != nil {
 		driverCut = min(r.result.Cut, 1<<50) // it may say anything
@@ -201,6 +222,19 @@ func (s *Python) finish(ctx context.Context, r *run, code string) (Result, error
 	}
 	fill(&res, r.result, code, s.n, stopped, s.o)
 	return res, nil
+}
+
+// recordOf returns what r has seen so far, nil when it says nothing: a run is
+// not failed for that.
+func recordOf(r sandbox.Recorder) *sandbox.Record {
+	if r == nil {
+		return nil
+	}
+	now, err := r.Record()
+	if err != nil {
+		return nil
+	}
+	return &now
 }
 
 // await waits until the run is done. When it has to be stopped before, it

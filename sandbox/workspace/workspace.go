@@ -89,6 +89,36 @@ func (w *Workspace) Work() string { return filepath.Join(w.dir, "work") }
 // Files is the path of the originals, to be read-only for programs.
 func (w *Workspace) Files() string { return filepath.Join(w.dir, "files") }
 
+// Link makes work/name a symbolic link to a folder outside of the workspace, or
+// takes the link away when target is empty. A file of the program's own under
+// that name stays, and there is no link then.
+func (w *Workspace) Link(name, target string) error {
+	if !filepath.IsLocal(name) {
+		return fmt.Errorf("link %q: %w", name, ErrName)
+	}
+	st, err := w.work.Lstat(name)
+	switch {
+	case err == nil && st.Mode()&fs.ModeSymlink == 0:
+		return nil
+	case err == nil:
+		if at, err := w.work.Readlink(name); err == nil && at == target {
+			return nil
+		}
+		if err := w.work.Remove(name); err != nil {
+			return fmt.Errorf("link %q: %w", name, err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("link %q: %w", name, err)
+	}
+	if target == "" {
+		return nil
+	}
+	if err := w.work.Symlink(target, name); err != nil {
+		return fmt.Errorf("link %q: %w", name, err)
+	}
+	return nil
+}
+
 // Attached lists the names of the originals in the order in which they came.
 func (w *Workspace) Attached() []string {
 	w.mu.Lock()

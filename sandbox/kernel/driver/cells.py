@@ -102,6 +102,14 @@ def repair():
         _chdir(HOME)
 
 
+def enter():
+    """Enters the working folder anew: another one lies at its path now."""
+    try:
+        _chdir(_getcwd())
+    except OSError:
+        _chdir(HOME)
+
+
 def guarded_closerange(low, high):
     for fd in sorted(f for f in _own if low <= f < high):
         _closerange(low, fd)
@@ -134,6 +142,8 @@ def execute(request):
     S.end, S.end_size = [], 0
     status, value, error, code = 'ok', None, None, None
     repair()
+    if request.get('enter'):
+        enter()
     try:
         try:
             S.live = True
@@ -212,7 +222,7 @@ def serve():
         flush_all()
         cut = send_end()
         emit('done', k=request['token'], status=status, value=clean(value), err=error, code=clean(clip(str(code), 200)), cut=cut,
-             ms=(_clock() - start) * 1000)
+             tried=attempts(), ms=(_clock() - start) * 1000)
         del error, value, code
 
 

@@ -1,0 +1,108 @@
+// Package boundary turns what a person chose for a chat into what its code may
+// do, and tells it in plain words.
+package boundary
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"atoll/sandbox"
+	"atoll/sandbox/kernel"
+	"atoll/storage"
+)
+
+// The presets of a chat.
+const (
+	Sealed  = "sealed"          // writes to the chat's own folder, no network
+	Project = "offline-project" // and to a folder of the person's, what is changed there is asked about
+	Network = "network"         // like sealed, with hosts that can be reached by way of a proxy
+)
+
+// ErrPolicy means that what was chosen cannot be a boundary; its text says why
+// and what to do.
+var ErrPolicy = errors.New("this cannot be the boundary of a chat")
+
+// Of returns what was chosen for a chat; the sealed preset when nothing was.
+func Of(c storage.Chat) storage.ChatPolicy {
+	if c.Policy == nil || c.Policy.Preset == "" {
+		return storage.ChatPolicy{Preset: Sealed}
+	}
+	return *c.Policy
+}
+
+// Check returns p without what does not belong to its preset. Errors: ErrPolicy.
+func Check(p storage.ChatPolicy) (storage.ChatPolicy, error) {
+	out := storage.ChatPolicy{Preset: p.Preset, GPU: p.GPU}
+	switch p.Preset {
+	case "", Sealed:
+		out.Preset = Sealed
+	case Project:
+		dir, err := project(p.Project)
+		if err != nil {
+			return out, err
+		}
+		out.Project = dir
+	case Network:
+		for _, h := range p.Hosts {
+			if h = strings.ToLower(strings.TrimSpace(h)); h != "" && !slices.Contains(out.Hosts, h) {
+				out.Hosts = append(out.Hosts, h)
+			}
+		}
+		if err := (sandbox.Policy{Network: network(out)}).Check(); err != nil {
+			return out, fmt.Errorf("%w: %w", ErrPolicy, err)
+		}
+	default:
+		return out, fmt.Errorf("%w: there is no preset %q; it is %s, %s or %s", ErrPolicy, p.Preset, Sealed, Project, Network)
+	}
+	return out, nil
+}
+
+// project returns the folder behind all links: what the boundary is built for
+// must not become another folder later.
+func project(path string) (string, error) {
+	if path == "" {
+		return "", fmt.Errorf("%w: choose the project's folder", ErrPolicy)
+	}
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("%w: %q is not a whole path; write it from the root on", ErrPolicy, path)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Clean(path))
+	if err != nil {
+		return "", fmt.Errorf("%w: %s cannot be opened: %w", ErrPolicy, path, errors.Unwrap(err))
+	}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return "", fmt.Errorf("%w: %s is not a folder", ErrPolicy, path)
+	}
+	if err := (sandbox.Policy{Write: []string{dir}}).Check(); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrPolicy, err)
+	}
+	return dir, nil
+}
+
+func network(p storage.ChatPolicy) sandbox.Network {
+	switch {
+	case p.Preset != Network:
+		return sandbox.Network{}
+	case len(p.Hosts) > 0:
+		return sandbox.Network{Mode: sandbox.NetworkHosts, Hosts: p.Hosts}
+	default:
+		return sandbox.Network{Mode: sandbox.NetworkOn}
+	}
+}
+
+// Apply sets in o what p allows beyond the chat's own folders. layers is a
+// folder of the host's in which writes can be held back.
+func Apply(p storage.ChatPolicy, o *kernel.Options, layers string) {
+	o.Network, o.GPU, o.Layers = network(p), p.GPU, layers
+	if p.Preset == Project {
+		o.Write = append(o.Write, p.Project)
+	}
+}
+
+// ProjectLink is the name under which code finds the project's folder, beside
+// the attached files.
+const ProjectLink = "project"

@@ -1,0 +1,244 @@
+package cells
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"atoll/app/boundary"
+	"atoll/app/event"
+	"atoll/sandbox"
+	"atoll/sandbox/kernel"
+	"atoll/storage"
+)
+
+// A Trial is a run whose files wait for a decision. Keep or Drop must be called;
+// until then nothing else runs in the chat.
+type Trial struct {
+	r       *run
+	t       *kernel.Trial
+	res     kernel.Result
+	effects event.Effects
+}
+
+// Effects is what Keep would do.
+func (t *Trial) Effects() event.Effects { return t.effects }
+
+const (
+	maxChanges = 200      // that are listed
+	maxDiff    = 64 << 10 // bytes of a text that is compared
+)
+
+// CanTry reports whether Try works in a chat.
+func (s *Service) CanTry(ctx context.Context, id string) bool {
+	r, err := s.begin(ctx, id, storage.Call{Language: "python"}, func(storage.Output) {})
+	if err != nil {
+		return false
+	}
+	defer r.release()
+	can, err := r.k.CanTry(ctx)
+	return can && err == nil
+}
+
+// Try runs a call as Run does, but its files wait. Where writes cannot be held
+// back the error wraps [sandbox.ErrUnsupported], and nothing was run. The trial
+// is nil without an error for a run that did not begin, whose result is returned.
+func (s *Service) Try(ctx context.Context, id string, call storage.Call, out func(storage.Output)) (*Trial, storage.Result, error) {
+	r, err := s.begin(ctx, id, call, out)
+	if r == nil {
+		return nil, refused(call), err
+	}
+	res, t, err := r.k.Try(ctx, call.Code, r.take)
+	if t == nil {
+		defer r.release()
+		kept, err := r.end(ctx, res, err)
+		return nil, kept, err
+	}
+	tr := &Trial{r: r, t: t, res: res}
+	tr.effects = tr.describe()
+	return tr, storage.Result{}, nil
+}
+
+// Keep carries the changes out and returns what is kept of the run.
+func (t *Trial) Keep(ctx context.Context) (storage.Result, error) {
+	defer t.r.release()
+	if err := t.t.Keep(); err != nil {
+		t.r.notes = append(t.r.notes, fmt.Sprintf("Not every file could be written: %v.", err))
+	}
+	if err := t.remember(); err != nil {
+		t.r.notes = append(t.r.notes, fmt.Sprintf("The list of files that this chat made could not be kept: %v.", err))
+	}
+	return t.r.end(ctx, t.res, nil)
+}
+
+// Drop leaves the files as they were and returns what is kept of the run.
+func (t *Trial) Drop(ctx context.Context) (storage.Result, error) {
+	defer t.r.release()
+	err := t.t.Drop()
+	t.r.notes = append(t.r.notes, "Its changes to files were not carried out; variables keep what the run gave them.")
+	res, eerr := t.r.end(ctx, t.res, nil)
+	return res, errors.Join(err, eerr)
+}
+
+// describe says what the run did, for people.
+func (t *Trial) describe() event.Effects {
+	e := event.Effects{Changes: []event.FileChange{}, Hosts: []string{}, Needs: []event.Need{}, Seconds: t.res.Took.Seconds()}
+	if r := t.res.Record; r != nil {
+		e.Procs, e.Hosts = r.Usage.Procs, append(e.Hosts, r.Usage.Hosts...)
+		for _, d := range append(r.Denials, t.res.Tried...) {
+			if d.Kind == "network" && !slices.Contains(e.Hosts, d.What) {
+				e.Hosts = append(e.Hosts, d.What)
+			}
+		}
+	}
+	switch {
+	case t.res.Error != nil:
+		e.Error = strings.TrimSpace(t.res.Error.Name + ": " + t.res.Error.Message)
+	case t.res.Status != kernel.OK:
+		e.Error = t.res.Note
+	}
+	made := t.r.c.made()
+	for _, c := range t.t.Changes {
+		e.Bytes += max(c.Size, 0)
+		if len(e.Changes) == maxChanges {
+			e.More++
+			continue
+		}
+		x := event.FileChange{Path: t.shown(c.Path), Kind: c.Kind, Size: c.Size, Was: c.Was, Runs: c.Runs, Own: t.own(c, made)}
+		if c.Kind == "changed" || c.Kind == "created" {
+			x.Diff = t.diff(c, x.Path)
+		}
+		e.Changes = append(e.Changes, x)
+	}
+	return e
+}
+
+// shown is the path as code and people call it.
+func (t *Trial) shown(path string) string {
+	if rel, ok := below(t.r.c.ws.Work(), path); ok {
+		return rel
+	}
+	if p := t.r.c.policy.Project; p != "" {
+		if rel, ok := below(p, path); ok {
+			return boundary.ProjectLink + "/" + rel
+		}
+	}
+	return path
+}
+
+func below(dir, path string) (string, bool) {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// own reports whether a changed file was made by the code of this chat, and not
+// changed by anybody else since.
+func (t *Trial) own(c sandbox.Change, made map[string]stamp) bool {
+	if _, ok := below(t.r.c.ws.Work(), c.Path); ok {
+		return true
+	}
+	st, err := os.Lstat(c.Path)
+	if err != nil {
+		return false
+	}
+	return made[c.Path] == stampOf(st)
+}
+
+// diff compares two texts; "" where there is nothing to compare.
+func (t *Trial) diff(c sandbox.Change, name string) string {
+	before := ""
+	if c.Kind == "changed" {
+		var ok bool
+		if before, ok = smallText(c.Path); !ok {
+			return ""
+		}
+	}
+	after, ok := smallText(c.New)
+	if !ok {
+		return ""
+	}
+	return udiff.Unified(name, name, before, after)
+}
+
+// smallText reads a text of at most maxDiff bytes. The file is hostile.
+func smallText(path string) (string, bool) {
+	if path == "" {
+		return "", false
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return "", false
+	}
+	defer root.Close()
+	st, err := root.Lstat(filepath.Base(path))
+	if err != nil || !st.Mode().IsRegular() || st.Size() > maxDiff {
+		return "", false
+	}
+	b, err := root.ReadFile(filepath.Base(path))
+	if err != nil || len(b) > maxDiff || !utf8.Valid(b) || strings.ContainsRune(string(b), 0) {
+		return "", false
+	}
+	return string(b), true
+}
+
+// stamp tells whether a file is still the same.
+type stamp struct {
+	Size     int64 `json:"size"`
+	Modified int64 `json:"modified"` // Unix time in nanoseconds
+}
+
+func stampOf(st fs.FileInfo) stamp { return stamp{st.Size(), st.ModTime().UnixNano()} }
+
+// made returns the files outside of the chat's folder that its code has made.
+func (c *chat) made() map[string]stamp {
+	m := map[string]stamp{}
+	if b, err := os.ReadFile(c.list); err == nil {
+		_ = json.Unmarshal(b, &m) // unreadable: no file counts as the chat's own, and more is asked
+	}
+	return m
+}
+
+// maxMade bounds that list.
+const maxMade = 20_000
+
+// remember adds the files that the run made or changed to the chat's own.
+func (t *Trial) remember() error {
+	made := t.r.c.made()
+	n := 0
+	for _, c := range t.t.Changes {
+		if _, ok := below(t.r.c.ws.Work(), c.Path); ok || c.Kind != "created" && c.Kind != "changed" {
+			continue
+		}
+		if c.Kind == "changed" && made[c.Path] == (stamp{}) {
+			continue // it stays the person's
+		}
+		if st, err := os.Lstat(c.Path); err == nil && st.Mode().IsRegular() && len(made) < maxMade {
+			made[c.Path] = stampOf(st)
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	b, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	tmp := t.r.c.list + ".new"
+	if err := os.WriteFile(tmp, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, t.r.c.list)
+}

@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"atoll/sandbox"
+)
+
+// A Trial is a run whose writes wait to be kept. Until Keep or Drop is called
+// the session takes no other run.
+type Trial struct {
+	// Changes is what Keep would do to the writable trees.
+	Changes []sandbox.Change
+
+	s     *Python
+	layer sandbox.Layerer
+	done  bool
+}
+
+// Try runs code as Run does, with everything that it writes held back. The
+// trial is not nil unless there is an error or the run did not begin. Variables
+// are the session's own: they stay whatever becomes of the files, unless the
+// interpreter went down.
+//
+// Errors: those of Run; one that wraps [sandbox.ErrUnsupported] when writes
+// cannot be held back here, and nothing was run then.
+func (s *Python) Try(ctx context.Context, code string, out func(Output)) (Result, *Trial, error) {
+	if err := s.take(ctx); err != nil {
+		r, err := notStarted(ctx, err)
+		return r, nil, err
+	}
+	give := true
+	defer func() {
+		if give {
+			s.give()
+		}
+	}()
+	if err := s.ensure(ctx); err != nil {
+		r, err := notStarted(ctx, err)
+		return r, nil, err
+	}
+	layer, ok := s.p.proc.(sandbox.Layerer)
+	if !ok {
+		return Result{}, nil, fmt.Errorf("hold back writes: %w", sandbox.ErrUnsupported)
+	}
+	if err := layer.Begin(); err != nil {
+		return Result{}, nil, fmt.Errorf("hold back writes: %w", err)
+	}
+	s.enter = true
+	res, err := s.run(ctx, code, out, s.p.proc)
+	s.enter = true
+	if err != nil {
+		return res, nil, errors.Join(err, layer.Discard())
+	}
+	t := &Trial{s: s, layer: layer}
+	if t.Changes, err = layer.Changes(); err != nil {
+		return res, nil, errors.Join(fmt.Errorf("look at what was written: %w", err), layer.Discard())
+	}
+	give = false
+	return res, t, nil
+}
+
+// CanTry reports whether Try works; it starts the interpreter if none is
+// running. Errors: those of Start.
+func (s *Python) CanTry(ctx context.Context) (bool, error) {
+	if s.o.Layers == "" {
+		return false, nil
+	}
+	if err := s.take(ctx); err != nil {
+		return false, err
+	}
+	defer s.give()
+	if err := s.ensure(ctx); err != nil {
+		return false, err
+	}
+	_, ok := s.p.proc.(sandbox.Layerer)
+	return ok, nil
+}
+
+// Keep carries out what the run wrote. The error says which files could not be
+// written; their new content is kept beside them.
+func (t *Trial) Keep() error { return t.end(t.layer.Commit) }
+
+// Drop leaves all files as they were before the run.
+func (t *Trial) Drop() error { return t.end(t.layer.Discard) }
+
+func (t *Trial) end(f func() error) error {
+	if t.done {
+		return nil
+	}
+	t.done = true
+	defer t.s.give()
+	return f()
+}
