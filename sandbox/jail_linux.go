@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -62,6 +63,13 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	if err != nil {
 		return failed("mount", err)
 	}
+	layers, err := newLayerMounts(o)
+	if err != nil {
+		return failed("mount", err)
+	}
+	if o.TryLayer != "" {
+		seen.Layer = layers.try(o.TryLayer)
+	}
 	growth, err := newGrowth(o)
 	if err != nil {
 		return failed("measure folders", err)
@@ -89,7 +97,9 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 		return err
 	}
 	w := watcher{limits: o.Limits, pids: namespacePids, tmp: []string{"/tmp", "/dev/shm", "/home"}, growth: growth}
-	return send(out, report{Event: eventExit, Exit: supervise(pid, control, &w, namespaceSweeper(pid, out), o.Limits)})
+	s := namespaceSweeper(pid, out)
+	s.layers = layers
+	return send(out, report{Event: eventExit, Exit: supervise(pid, control, &w, s, o.Limits)})
 }
 
 // lockDown takes from the calling thread what the program must not have; shared
@@ -179,6 +189,8 @@ func obey(pid int, control *bufio.Reader, s sweeper) Exit {
 			_ = unix.Kill(-pid, unix.SIGINT)
 		case line == cmdSweep:
 			s.sweep()
+		case strings.HasPrefix(line, cmdLayer) && s.layers != nil:
+			s.layers.obey(line, s.out)
 		case line == cmdKill:
 			return killed(Killed, "")
 		}

@@ -61,6 +61,7 @@ func (a ability) guarantees() []Guarantee {
 		g("network", some, networkDetail(full), ""),
 		g("other programs", some, "Programs outside can be neither signalled nor inspected.", ""),
 		socketGuarantee(a, some),
+		layerGuarantee(a),
 		g("kill", some, killDetail(full), ""),
 		g("memory limit", some, limits, ""),
 		g("process limit", some, kernelCap, ""),

@@ -41,6 +41,11 @@ func buildRoot(o order) error {
 	if err := furnish(stage, v.links, o); err != nil {
 		return err
 	}
+	if o.Layers != "" {
+		if err := os.Mkdir(stage+layersHidden, 0); err != nil {
+			return err
+		}
+	}
 	root, err := unix.Open(stage, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err

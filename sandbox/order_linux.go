@@ -49,6 +49,9 @@ type order struct {
 	Limits Limits            `json:"limits"`
 	UID    int               `json:"uid"`     // the user's number inside
 	TmpDir string            `json:"tmp_dir"` // reduced mode: the only place for temporary files
+	Layers string            `json:"layers"`  // Policy.Layers, behind all symbolic links
+	// TryLayer puts a layer on and takes it off before the program starts.
+	TryLayer string `json:"try_layer"`
 }
 
 // Events of a report.
@@ -56,6 +59,7 @@ const (
 	eventStarted = "started"
 	eventExit    = "exit"  // Exit is set
 	eventSwept   = "swept" // Error is set when something is left
+	eventLayer   = "layer" // Error, and Step, are set when it was not done
 	eventError   = "error" // nothing was started; Error and Step are set
 )
 
@@ -72,6 +76,8 @@ type report struct {
 type facts struct {
 	Landlock int  `json:"landlock"` // ABI
 	PidMax   bool `json:"pid_max"`  // the kernel itself caps process numbers
+	// Layer says why a layer could not be put on when it was tried.
+	Layer string `json:"layer,omitempty"`
 }
 
 // stepExec is the step whose failure is the caller's, not the machine's.

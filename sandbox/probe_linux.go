@@ -71,6 +71,13 @@ func (r *runner) tryStage(ctx context.Context, stage, program string) (facts, er
 		return facts{}, err
 	}
 	o.Stage = stage
+	if stage == stageFull {
+		done, err := o.tryLayer()
+		if err != nil {
+			return facts{}, err
+		}
+		defer done()
+	}
 	p, seen, err := r.launch(ctx, o, nil)
 	if err != nil {
 		return seen, err

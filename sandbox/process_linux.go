@@ -32,6 +32,8 @@ type process struct {
 	sweeping sync.Mutex  // one sweep at a time
 	swept    chan report // its answer
 
+	layers chan report // answers to layer commands
+
 	killed  atomic.Bool
 	settled chan struct{} // closed when first is set
 	first   report
@@ -166,6 +168,13 @@ func (p *process) follow() {
 			select {
 			case p.swept <- r:
 			default: // nobody waits for it any more
+			}
+			continue
+		}
+		if r.Event == eventLayer {
+			select {
+			case p.layers <- r:
+			default:
 			}
 			continue
 		}

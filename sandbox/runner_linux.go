@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -59,6 +60,9 @@ func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error
 	if err != nil {
 		return nil, err
 	}
+	if o.Layers != "" && proc.full {
+		return newLayered(proc, o), nil
+	}
 	return proc, nil
 }
 
@@ -108,6 +112,14 @@ func newOrder(p Policy, c Command) (order, error) {
 	if o.Write, err = resolve(p.Write); err != nil {
 		return o, err
 	}
+	if err := o.protect(); err != nil {
+		return o, err
+	}
+	if p.Layers != "" {
+		if o.Layers, err = filepath.EvalSymlinks(p.Layers); err != nil {
+			return o, err
+		}
+	}
 	// The program itself must be there, and no more of its folder; so must
 	// every link on the way to it.
 	real, err := filepath.EvalSymlinks(c.Path)
@@ -132,6 +144,23 @@ func newOrder(p Policy, c Command) (order, error) {
 		path = filepath.Clean(target)
 	}
 	return o, nil
+}
+
+// protect makes what the host runs later read-only in the writable trees. What
+// the policy names itself as writable stays so.
+func (o *order) protect() error {
+	for _, w := range o.Write {
+		places, err := Protected(w)
+		if err != nil {
+			return err
+		}
+		for _, p := range places {
+			if !slices.Contains(o.Write, p) && !slices.Contains(o.Read, p) {
+				o.Read = append(o.Read, p)
+			}
+		}
+	}
+	return nil
 }
 
 // shows reports whether path exists inside without our doing.
@@ -246,7 +275,7 @@ func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup f
 		full: o.Stage == stageFull, cleanup: cleanup,
 		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)},
 		control: pipe(true), reports: pipe(false),
-		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1),
+		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1), layers: make(chan report, 1),
 	}
 	if err != nil {
 		closeAll(theirs)

@@ -137,15 +137,16 @@ func (c condition) size() int {
 	return 2
 }
 
-// installFilter puts the filter on every thread of this process. The thread
-// must have no_new_privs.
+// installFilter puts the filter on the calling thread, which must be locked and
+// have no_new_privs, and on what it starts. The others of the helper stay free:
+// they mount layers.
 func installFilter(rules []rule) error {
 	p, err := assemble(auditArch, hasX32, rules)
 	if err != nil {
 		return err
 	}
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
-	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
 	if e != 0 {
 		return e
 	}

@@ -1,0 +1,386 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxChanges bounds what one layer can do: more is looked at by nobody.
+	maxChanges = 50_000
+	// sameBytes is the size up to which a file that was opened for writing is
+	// compared by what it holds, and not by its time.
+	sameBytes = 4 << 20
+	linkBytes = 4096 // the longest link
+)
+
+var errTooMany = fmt.Errorf("the layer holds more than %d changes; it can only be discarded", maxChanges)
+
+// A found is a change and what Commit needs for it.
+type found struct {
+	Change
+	tree int
+	rel  string      // path in the tree
+	was  unix.Stat_t // what the tree has there; Mode 0: nothing
+	copy string      // name of the complete new file or link in the folder of copies
+	mode uint32      // its permissions
+	now  bool        // a deletion that makes way for something else
+}
+
+// shot is the folder of the copies.
+func (l *layer) shot() string { return filepath.Join(l.dir, "copies-"+strconv.Itoa(l.shots)) }
+
+// look lists and copies what the layer has changed.
+func (l *layer) look() error {
+	if l.shots > 0 {
+		if err := removeLayer(l.shot()); err != nil {
+			return err
+		}
+	}
+	l.shots++
+	l.found, l.taken = nil, false
+	if err := os.Mkdir(l.shot(), 0o700); err != nil {
+		return err
+	}
+	copies, err := unix.Open(l.shot(), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(copies)
+	s := scan{copies: copies, at: l.shot()}
+	for i, t := range l.trees {
+		s.tree, s.root = i, t.path
+		up, err := openFolder(unix.AT_FDCWD, t.upper)
+		if err != nil {
+			return err
+		}
+		if err := s.folder(up, t.fd, "", false, 0); err != nil {
+			return err
+		}
+	}
+	l.found, l.taken = s.found, true
+	return nil
+}
+
+// A scan goes through the upper folders, which hold what was written, a device
+// 0/0 for what was removed, and marked folders for those made anew in the place
+// of others.
+type scan struct {
+	copies int
+	at     string
+	tree   int
+	root   string
+	found  []found
+}
+
+// folder compares a folder of the layer with the tree's, -1 if there is none;
+// anew says that nothing of the tree's shows through. It closes up.
+func (s *scan) folder(up, low int, rel string, anew bool, depth int) error {
+	defer unix.Close(up)
+	if depth > maxDepth {
+		return errTooDeep
+	}
+	names, err := namesIn(up)
+	if err != nil {
+		return err
+	}
+	if anew && low >= 0 {
+		below, err := relist(low)
+		if err != nil {
+			return err
+		}
+		seen := map[string]bool{}
+		for _, n := range names {
+			seen[n] = true
+		}
+		for _, n := range below {
+			if !seen[n] {
+				if err := s.deleted(low, n, filepath.Join(rel, n), false, depth); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, n := range names {
+		if err := s.entry(up, low, n, filepath.Join(rel, n), depth); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(s.root, rel, n), err)
+		}
+	}
+	return nil
+}
+
+// entry compares one name.
+func (s *scan) entry(up, low int, name, rel string, depth int) error {
+	var st, was unix.Stat_t
+	if err := unix.Fstatat(up, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if err == unix.ENOENT {
+			return nil // gone again
+		}
+		return err
+	}
+	if low < 0 || unix.Fstatat(low, name, &was, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		was = unix.Stat_t{}
+	}
+	kind, had := st.Mode&unix.S_IFMT, was.Mode&unix.S_IFMT
+	switch {
+	case kind == unix.S_IFCHR && st.Rdev == 0:
+		if had == 0 {
+			return nil
+		}
+		return s.deleted(low, name, rel, false, depth)
+	case kind != unix.S_IFDIR && kind != unix.S_IFREG && kind != unix.S_IFLNK:
+		return nil
+	case had != 0 && (kind == unix.S_IFDIR) != (had == unix.S_IFDIR):
+		if err := s.deleted(low, name, rel, true, depth); err != nil {
+			return err
+		}
+		was, had = unix.Stat_t{}, 0
+	}
+	switch kind {
+	case unix.S_IFDIR:
+		return s.subfolder(up, low, name, rel, had != 0, depth)
+	case unix.S_IFLNK:
+		return s.link(up, low, name, rel, was)
+	}
+	return s.file(up, low, name, rel, st, was)
+}
+
+func (s *scan) subfolder(up, low int, name, rel string, had bool, depth int) error {
+	fd, err := openFolder(up, name)
+	if err != nil {
+		return err
+	}
+	if !had {
+		if err := s.add(found{Change: Change{Kind: "folder"}, rel: rel}); err != nil {
+			unix.Close(fd)
+			return err
+		}
+		return s.folder(fd, -1, rel, true, depth+1)
+	}
+	below, err := openFolder(low, name)
+	if err != nil {
+		unix.Close(fd)
+		return err
+	}
+	defer unix.Close(below)
+	return s.folder(fd, below, rel, isAnew(fd), depth+1)
+}
+
+// isAnew reports whether a folder of the layer hides the tree's.
+func isAnew(fd int) bool {
+	var mark [8]byte
+	n, err := unix.Fgetxattr(fd, "user.overlay.opaque", mark[:])
+	return err == nil && n == 1 && mark[0] == 'y'
+}
+
+// deleted lists what was removed, a folder after what was in it. now says that
+// something else takes its place.
+func (s *scan) deleted(low int, name, rel string, now bool, depth int) error {
+	if depth > maxDepth {
+		return errTooDeep
+	}
+	var was unix.Stat_t
+	if err := unix.Fstatat(low, name, &was, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil // removed outside as well
+	}
+	f := found{Change: Change{Kind: "deleted"}, rel: rel, was: was, now: now}
+	if was.Mode&unix.S_IFMT != unix.S_IFDIR {
+		f.Was = was.Size
+		return s.add(f)
+	}
+	fd, err := openFolder(low, name)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	names, err := namesIn(fd)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := s.deleted(fd, n, filepath.Join(rel, n), now, depth+1); err != nil {
+			return err
+		}
+	}
+	return s.add(f)
+}
+
+// link lists a symbolic link. It is carried out as it is, and never followed.
+func (s *scan) link(up, low int, name, rel string, was unix.Stat_t) error {
+	target, err := readLink(up, name)
+	if err != nil {
+		return err
+	}
+	if was.Mode&unix.S_IFMT == unix.S_IFLNK {
+		if old, err := readLink(low, name); err == nil && old == target {
+			return nil
+		}
+	}
+	f := found{Change: Change{Kind: kindOf(was), Size: int64(len(target)), Was: was.Size}, rel: rel, was: was, copy: s.next()}
+	if err := unix.Symlinkat(target, s.copies, f.copy); err != nil {
+		return err
+	}
+	return s.add(f)
+}
+
+func readLink(at int, name string) (string, error) {
+	buf := make([]byte, linkBytes)
+	n, err := unix.Readlinkat(at, name, buf)
+	if err != nil {
+		return "", err
+	}
+	return string(buf[:n]), nil
+}
+
+// file lists and copies a regular file, unless it is as it was.
+func (s *scan) file(up, low int, name, rel string, st, was unix.Stat_t) error {
+	src, err := openFile(up, name, st)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if was.Mode&unix.S_IFMT == unix.S_IFREG && was.Size == st.Size && was.Mode&0o777 == st.Mode&0o777 {
+		same := was.Mtim == st.Mtim
+		if st.Size <= sameBytes {
+			if same, err = sameFile(src, low, name, was); err != nil {
+				return err
+			}
+		}
+		if same {
+			return nil
+		}
+	}
+	f := found{rel: rel, was: was, copy: s.next(), mode: st.Mode & 0o777}
+	fd, err := unix.Openat(s.copies, f.copy, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	dst := os.NewFile(uintptr(fd), f.copy)
+	size, err := copySparse(dst, src)
+	if err := errors.Join(err, dst.Close()); err != nil {
+		return err
+	}
+	f.Change = Change{Kind: kindOf(was), Size: size, Was: was.Size, New: filepath.Join(s.at, f.copy)}
+	return s.add(f)
+}
+
+func (s *scan) next() string { return strconv.Itoa(s.tree) + "-" + strconv.Itoa(len(s.found)) }
+
+func (s *scan) add(f found) error {
+	if len(s.found) == maxChanges {
+		return errTooMany
+	}
+	f.tree, f.Path, f.Runs = s.tree, filepath.Join(s.root, f.rel), RunsLater(f.rel)
+	if f.Kind == "folder" || f.Kind == "deleted" && f.was.Mode&unix.S_IFMT == unix.S_IFDIR {
+		f.Runs = "" // what lies in it counts
+	}
+	s.found = append(s.found, f)
+	return nil
+}
+
+func kindOf(was unix.Stat_t) string {
+	if was.Mode == 0 {
+		return "created"
+	}
+	return "changed"
+}
+
+// openFolder opens a folder and follows no link.
+func openFolder(at int, name string) (int, error) {
+	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err == unix.EACCES {
+		return -1, errClosed
+	}
+	return fd, err
+}
+
+// relist lists a folder whose descriptor may have been read before.
+func relist(fd int) ([]string, error) {
+	again, err := openFolder(fd, ".")
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(again)
+	return namesIn(again)
+}
+
+// openFile opens the regular file that st describes; waiting for a pipe and
+// following a link are what the program might want.
+func openFile(at int, name string, st unix.Stat_t) (*os.File, error) {
+	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	var now unix.Stat_t
+	if err := unix.Fstat(fd, &now); err != nil || now.Mode&unix.S_IFMT != unix.S_IFREG || now.Ino != st.Ino || now.Dev != st.Dev {
+		unix.Close(fd)
+		return nil, errors.New("it was replaced while it was looked at")
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// sameFile compares a small file with the tree's.
+func sameFile(src *os.File, low int, name string, was unix.Stat_t) (bool, error) {
+	old, err := openFile(low, name, was)
+	if err != nil {
+		return false, nil // not to be read, so it was not copied from
+	}
+	defer old.Close()
+	a, err := io.ReadAll(io.LimitReader(src, sameBytes+1))
+	if err != nil {
+		return false, err
+	}
+	b, err := io.ReadAll(io.LimitReader(old, sameBytes+1))
+	if err != nil {
+		return false, err
+	}
+	return bytes.Equal(a, b), nil
+}
+
+// copySparse copies a file without filling its holes, and returns its size.
+func copySparse(dst, src *os.File) (int64, error) {
+	st, err := src.Stat()
+	if err != nil {
+		return 0, err
+	}
+	size := st.Size()
+	if err := dst.Truncate(size); err != nil {
+		return 0, err
+	}
+	for at := int64(0); at < size; {
+		from, err := unix.Seek(int(src.Fd()), at, unix.SEEK_DATA)
+		if err == unix.ENXIO { // a hole up to the end
+			break
+		}
+		to := size
+		if err == nil {
+			if to, err = unix.Seek(int(src.Fd()), from, unix.SEEK_HOLE); err != nil {
+				to = size
+			}
+		} else { // a file system that does not know holes
+			from = at
+		}
+		to = min(to, size)
+		if from >= to {
+			break
+		}
+		if _, err := src.Seek(from, io.SeekStart); err != nil {
+			return 0, err
+		}
+		if _, err := dst.Seek(from, io.SeekStart); err != nil {
+			return 0, err
+		}
+		if _, err := io.CopyN(dst, src, to-from); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		at = to
+	}
+	return size, nil
+}
