@@ -240,3 +240,266 @@ func TestLayerCommits(t *testing.T) {
 		})
 	}
 }
+
+// TestLayerKeepsTheBoundary tries, inside a layer, what is refused without one.
+func TestLayerKeepsTheBoundary(t *testing.T) {
+	b := newLayerBed(t, map[string]string{
+		"ws/.git/config": "config", "ws/.git/hooks/pre-commit": "hook", "ws/sub/.git/config": "config", "ws/sub/deep/.envrc": "x", "ws/plain": "plain",
+		"ro/file": "ro", "hidden": "hidden",
+	})
+	before := b.tree()
+	for _, stage := range []string{"without", "with"} {
+		if stage == "with" {
+			b.do("Begin", b.layers.Begin)
+		}
+		for _, row := range []struct {
+			line string
+			ok   bool
+		}{
+			{"cat .git/config sub/.git/config sub/deep/.envrc plain ../ro/file", true},
+			{"echo x > .git/config", false}, {"echo x > .git/new", false}, {"rm -r .git", false}, {"mv .git git2", false},
+			{"echo x > .git/hooks/pre-commit", false}, {"echo x > sub/.git/config", false}, {"mv sub/.git sub/g", false}, {"mv sub s", false},
+			{"rm sub/deep/.envrc", false}, {"mv sub/deep d; rc=$?; rm -r d; (exit $rc)", false}, {"echo x > sub/deep/.envrc", false},
+			{"echo x > ../ro/file", false}, {"echo x > ../ro/new", false}, {"rm ../ro/file", false}, {"mv ../ro ../r", false}, {"chmod 777 ../ro", false},
+			{"echo x > ../new", false}, {"mkdir ../layers", false}, {"cat ../hidden", false}, {"mv plain ../ro/plain", false}, {"ln plain ../ro/plain", false},
+			{"ls " + layersHidden, false}, {"ls " + layersPlace, false}, {"chmod 700 " + layersHidden, false}, {"ls ../layers/*", false},
+			{"ls /proc/1/root/", false}, {"readlink /proc/1/fd/3", false}, {"ls /proc/1/fd/3/", false}, {"cat /proc/1/mem", false},
+			{"umount .", false}, {"mount -t tmpfs x .", false}, {"mknod dev c 1 3", false}, {"chmod u+s plain", false},
+			{"setfattr -n user.overlay.opaque -v y sub", false},
+		} {
+			// A tree under /tmp has neighbours that are the program's own.
+			if strings.Contains(row.line, "../new") || strings.Contains(row.line, "mkdir ../layers") {
+				continue
+			}
+			if out := b.sh(row.line); strings.HasPrefix(out, "0") != row.ok {
+				t.Errorf("%s a layer: %s: %s, want success %v", stage, row.line, out, row.ok)
+			}
+		}
+	}
+	if got := b.changes(); len(got) != 0 {
+		t.Errorf("changes: %v", got)
+	}
+	b.do("Commit", b.layers.Commit)
+	if d := cmp.Diff(before, b.tree()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestLayerIsNotPassedBy tries to write into the trees themselves by way of what
+// was open before the layer.
+func TestLayerIsNotPassedBy(t *testing.T) {
+	b := newLayerBed(t, map[string]string{"ws/file": "old"})
+	if _, err := os.Stat(python); err != nil {
+		t.Skipf("NOT TESTED: there is no %s", python)
+	}
+	write(t, b.base+"/ro/stay.py", `import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY); os.chdir(sys.argv[1]); f = open("file"); w = None
+print("ready", flush=True)
+for line in sys.stdin:
+    try: print("did", eval(line), flush=True)
+    except OSError as e: print("refused", os.strerror(e.errno), flush=True)
+`)
+	p := Policy{Read: []string{b.base + "/ro"}, Write: []string{b.ws}, Layers: b.base + "/layers"}
+	proc := start(t, newTestRunner(t), p, Command{Path: python, Args: []string{b.base + "/ro/stay.py", b.ws}})
+	lines := bufio.NewReader(proc.Stdout())
+	ask := func(line string) string {
+		t.Helper()
+		if line != "" {
+			io.WriteString(proc.Stdin(), line+"\n")
+		}
+		out, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(out)
+	}
+	ask("")
+	l := proc.(Layerer)
+	b.do("Begin", l.Begin)
+	for _, line := range []string{
+		`os.open("new", os.O_WRONLY|os.O_CREAT)`, `os.open("file", os.O_WRONLY)`, `os.unlink("file")`, `os.rename("file", "x")`,
+		`os.open("new", os.O_WRONLY|os.O_CREAT, dir_fd=fd)`, `os.open("/proc/self/cwd/new", os.O_WRONLY|os.O_CREAT)`,
+		`os.open(f"/proc/self/fd/{f.fileno()}", os.O_WRONLY)`, `os.truncate(f.fileno(), 0)`, `os.mkdir("d", dir_fd=fd)`,
+	} {
+		if out := ask(line); !strings.HasPrefix(out, "refused") {
+			t.Errorf("%s: %s", line, out)
+		}
+	}
+	if out := ask(fmt.Sprintf(`[os.chdir(%q), open("in", "w").write("x")]`, b.ws)); !strings.HasPrefix(out, "did") {
+		t.Errorf("control: nothing can be written in the layer: %s", out)
+	}
+	b.do("Discard", l.Discard)
+	if d := cmp.Diff(map[string]string{"file": "old"}, b.tree()); d != "" {
+		t.Error(d)
+	}
+	// What is open for writing already cannot be held back, so there is no layer.
+	if out := ask(fmt.Sprintf(`[os.chdir(%q), globals().update(w=open("log", "w"))]`, b.ws)); !strings.HasPrefix(out, "did") {
+		t.Fatal(out)
+	}
+	if err := l.Begin(); !errors.Is(err, ErrHeld) {
+		t.Errorf("Begin with an open file: %v", err)
+	}
+	if out := ask(`[w.write("more"), w.close()]`); !strings.HasPrefix(out, "did") {
+		t.Errorf("after a Begin that failed: %s", out)
+	}
+	b.do("Begin after the file was closed", l.Begin)
+	b.do("Discard", l.Discard)
+}
+
+// TestLayerCommitsWhatWasListed changes the layer after it was looked at.
+func TestLayerCommitsWhatWasListed(t *testing.T) {
+	b := newLayerBed(t, map[string]string{"ws/a": "old", "ws/b": "old"})
+	b.do("Begin", b.layers.Begin)
+	b.must("echo seen > a; echo seen > n")
+	list, err := b.layers.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		if text, err := os.ReadFile(c.New); string(text) != "seen\n" || err != nil {
+			t.Errorf("%s: New holds %q, %v", c.Path, text, err)
+		}
+	}
+	b.must("echo evil > a; echo evil > b; rm n; ln -s /etc/passwd n; echo evil > .bashrc")
+	b.do("Commit", b.layers.Commit)
+	if d := cmp.Diff(map[string]string{"a": "seen\n", "b": "old", "n": "seen\n"}, b.tree()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestLayerLosesNothing lets another program change the trees meanwhile.
+func TestLayerLosesNothing(t *testing.T) {
+	b := newLayerBed(t, map[string]string{"ws/both.txt": "old", "ws/deleted": "old", "ws/fine": "old", "ws/dir/a": "a", "ws/swapped/f": "f", "elsewhere/f": "theirs"})
+	b.do("Begin", b.layers.Begin)
+	b.must("echo ours > both.txt; rm deleted; echo ours > fine; echo ours > made; rm -r dir; echo ours > swapped/f; echo ours > swapped/g; echo ours > .profile")
+	write(t, b.ws+"/both.txt", "theirs")
+	write(t, b.ws+"/deleted", "theirs")
+	write(t, b.ws+"/made", "theirs")
+	write(t, b.ws+"/dir/new", "theirs")
+	if _, err := b.layers.Changes(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, b.ws+"/.profile", "theirs")
+	if err := errors.Join(os.RemoveAll(b.ws+"/swapped"), os.Symlink(b.base+"/elsewhere", b.ws+"/swapped")); err != nil {
+		t.Fatal(err)
+	}
+	b.layers.(Permitter).Permit(b.ws + "/.profile")
+	err := b.layers.Commit()
+	var c *CommitError
+	if !errors.As(err, &c) {
+		t.Fatalf("Commit: %v", err)
+	}
+	for _, path := range []string{"deleted", "dir/new", "dir", "swapped/f", "swapped/g"} {
+		if _, failed := c.Failed[b.ws+"/"+path]; !failed {
+			t.Errorf("%s was carried out: %v", path, c)
+		}
+	}
+	if !slices.Contains(c.Done, b.ws+"/fine") || len(c.Beside) != 3 || c.Kept == "" {
+		t.Errorf("%+v", c)
+	}
+	want := map[string]string{
+		"both.txt": "theirs", "both (from Atoll).txt": "ours\n", "deleted": "theirs", "fine": "ours\n", "made": "theirs", "made (from Atoll)": "ours\n",
+		"dir/": "", "dir/new": "theirs", "swapped": "-> " + b.base + "/elsewhere", ".profile": "theirs", ".profile (from Atoll)": "ours\n",
+	}
+	if d := cmp.Diff(want, b.tree()); d != "" {
+		t.Error(d)
+	}
+	if text, err := os.ReadFile(b.base + "/elsewhere/f"); string(text) != "theirs" || err != nil {
+		t.Errorf("a link was followed: %q, %v", text, err)
+	}
+	if err := SweepLayers(b.base + "/layers"); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadDir(c.Kept)
+	if err != nil || len(kept) != 2 {
+		t.Errorf("kept: %v, %v", kept, err)
+	}
+}
+
+// TestLayerOfManyTrees nests writable, readable and protected places.
+func TestLayerOfManyTrees(t *testing.T) {
+	r := newTestRunner(t)
+	requireLayers(t, r)
+	base := folder(t)
+	for _, f := range []string{"a/ro/rw/f", "a/ro/f", "a/f", "a/sub/rw/f", "b/f", "b/.git/config"} {
+		write(t, base+"/"+f, "old")
+	}
+	if err := os.Mkdir(base+"/layers", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := Policy{Read: []string{base + "/a/ro"}, Write: []string{base + "/a", base + "/a/ro/rw", base + "/a/sub/rw", base + "/b"}, Layers: base + "/layers"}
+	c := sh(`read x; cd "$0"; for f in a/ro/rw/f a/ro/f a/f a/sub/rw/f a/sub/g b/f b/.git/config; do (echo new > $f) 2>/dev/null && echo $f; done; read x`)
+	c.Args = append(c.Args, base)
+	proc := start(t, r, p, c)
+	l := proc.(Layerer)
+	if err := l.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(proc.Stdin(), "go\n")
+	lines := bufio.NewReader(proc.Stdout())
+	for _, want := range []string{"a/ro/rw/f", "a/f", "a/sub/rw/f", "a/sub/g", "b/f"} {
+		if got, err := lines.ReadString('\n'); got != want+"\n" || err != nil {
+			t.Fatalf("written: %q, want %q (%v)", got, want, err)
+		}
+	}
+	list, err := l.Changes()
+	if err != nil || len(list) != 5 {
+		t.Errorf("%v, %v", list, err)
+	}
+	for _, f := range []string{"a/ro/rw/f", "a/f", "a/sub/rw/f", "b/f"} {
+		if text, _ := os.ReadFile(base + "/" + f); string(text) != "old" {
+			t.Errorf("%s holds %q under the layer", f, text)
+		}
+	}
+	proc.Kill()
+	proc.Wait()
+	if err := l.Commit(); err != nil { // the program has ended meanwhile
+		t.Fatal(err)
+	}
+	for _, f := range []string{"a/ro/rw/f", "a/f", "a/sub/rw/f", "a/sub/g", "b/f"} {
+		if text, _ := os.ReadFile(base + "/" + f); string(text) != "new\n" {
+			t.Errorf("%s holds %q", f, text)
+		}
+	}
+}
+
+func TestLayersAreSwept(t *testing.T) {
+	b := newLayerBed(t, map[string]string{"ws/a": "old", "ws/" + copyPrefix + "X": "half", "ws/b": "b"})
+	b.do("Begin", b.layers.Begin)
+	b.must("mkdir -p d/e; echo x > d/e/f; chmod 000 d/e d; chmod 000 .")
+	if _, err := b.layers.Changes(); os.Geteuid() != 0 && err == nil {
+		t.Error("a closed folder is no error")
+	}
+	layer := b.layers.(*layered).now.dir
+	write(t, layer+"/"+journalName, fmt.Sprintf("%q\n%q\n%q\n", b.ws+"/"+copyPrefix+"X", b.ws+"/b", "/"+copyPrefix+"none"))
+	b.proc.Kill() // as the host would be, and its programs with it
+	b.proc.Wait()
+	if err := SweepLayers(b.base + "/layers"); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(b.base + "/layers"); len(left) != 0 {
+		t.Errorf("left over: %v", left)
+	}
+	if d := cmp.Diff(map[string]string{"a": "old", "b": "b"}, b.tree()); d != "" {
+		t.Error(d)
+	}
+	if err := SweepLayers(b.base + "/missing"); err != nil {
+		t.Errorf("missing: %v", err)
+	}
+}
+
+func TestLayersLieApart(t *testing.T) {
+	base := folder(t)
+	for _, d := range []string{"ws/in", "ro/in", "layers"} {
+		if err := os.MkdirAll(base+"/"+d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, base+"/file", "x")
+	for layers, ok := range map[string]bool{"layers": true, "ws": false, "ws/in": false, "ro/in": false, "": false, "file": false, "missing": false} {
+		p := Policy{Read: []string{base + "/ro"}, Write: []string{base + "/ws"}, Layers: filepath.Join(base, layers)}
+		if err := p.Check(); (err == nil) != ok || err != nil && !errors.Is(err, ErrPolicy) {
+			t.Errorf("%q: %v, want acceptable %v", layers, err, ok)
+		}
+	}
+}
