@@ -121,7 +121,7 @@ func enterReduced(o order, out *os.File) error {
 	if err := setLimits(o.Limits, procs); err != nil {
 		return failed("set limits", err)
 	}
-	abi, err := lockDown(rules, true, reducedRules(o.Limits.Memory > 0))
+	abi, err := lockDown(rules, true, reducedRules(o.Limits.Memory > 0 && !o.Counted))
 	if err != nil {
 		return err
 	}

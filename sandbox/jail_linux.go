@@ -86,7 +86,7 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	if err := setLimits(o.Limits, procs); err != nil {
 		return failed("set limits", err)
 	}
-	if seen.Landlock, err = lockDown(fullAccess(o), false, fullRules(o.Limits.Memory > 0)); err != nil {
+	if seen.Landlock, err = lockDown(fullAccess(o), false, fullRules(o.Limits.Memory > 0 && !o.Counted)); err != nil {
 		return err
 	}
 	pid, err := startProgram(o)

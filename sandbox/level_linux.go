@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -45,7 +46,10 @@ func (a ability) guarantees() []Guarantee {
 			landlock.Fix = lack.fix
 		}
 	}
-	limits := "Counted by the sandbox itself, without a cgroup, every 20 to 100 ms, so that a fast program can pass the limit for a moment."
+	limits := "Counted by the sandbox itself every 20 to 100 ms, so that a fast program can pass the limit for a moment; the kernel does not count: " + cmp.Or(a.groups, "it was not asked") + "."
+	if a.counted {
+		limits = "Counted by the kernel, in a control group of its own for each run, and once more by the sandbox itself."
+	}
 	kernelCap := limits
 	if a.seen.PidMax {
 		kernelCap += " The kernel also caps process numbers."

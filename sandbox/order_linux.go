@@ -50,6 +50,8 @@ type order struct {
 	UID    int               `json:"uid"`     // the user's number inside
 	TmpDir string            `json:"tmp_dir"` // reduced mode: the only place for temporary files
 	Layers string            `json:"layers"`  // Policy.Layers, behind all symbolic links
+	// Counted says that the kernel counts memory, hidden memory (memfd) as well.
+	Counted bool `json:"counted"`
 	// TryLayer puts a layer on and takes it off before the program starts.
 	TryLayer string `json:"try_layer"`
 }

@@ -19,6 +19,7 @@ import (
 type process struct {
 	cmd     *exec.Cmd
 	full    bool        // namespaces: ending the helper ends the tree
+	group   *cgroup     // nil where there are none
 	cleanup func()      // removes what belongs to this run
 	detach  func() bool // from the context
 	stdin   *os.File
@@ -187,7 +188,8 @@ func (p *process) follow() {
 	p.detach()
 	// Not cmd.Wait: it is for pipes that it copies itself.
 	state, err := p.cmd.Process.Wait()
-	p.exit = p.end(last, state, err)
+	p.exit = p.group.judge(p.end(last, state, err))
+	p.group.remove()
 	if last.Event == "" {
 		close(p.settled)
 	}

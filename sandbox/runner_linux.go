@@ -24,6 +24,8 @@ type runner struct {
 
 	mu    sync.Mutex
 	known *ability // what the first probe found
+	// groups is set by the probe where the system lends control groups.
+	groups *cgroups
 }
 
 func newRunner(o Options) Runner { return &runner{helper: append([]string(nil), o.Helper...)} }
@@ -114,6 +116,9 @@ func newOrder(p Policy, c Command) (order, error) {
 	}
 	if err := o.protect(); err != nil {
 		return o, err
+	}
+	if p.GPU {
+		o.addGraphics()
 	}
 	if p.Layers != "" {
 		if o.Layers, err = filepath.EvalSymlinks(p.Layers); err != nil {
@@ -211,8 +216,18 @@ func (r *runner) launch(ctx context.Context, o order, files []*os.File) (*proces
 		o.TmpDir = dir
 		o.Env = o.privateTemp()
 	}
-	proc, err := r.spawn(ctx, o, files, cleanup)
+	var group *cgroup
+	if r.groups != nil {
+		var err error
+		if group, err = r.groups.make(o.Limits); err != nil {
+			cleanup()
+			return nil, facts{}, err
+		}
+		o.Counted = true
+	}
+	proc, err := r.spawn(ctx, o, files, cleanup, group)
 	if err != nil {
+		group.remove()
 		cleanup()
 		return nil, facts{}, err
 	}
@@ -251,7 +266,7 @@ func closeAll(files []*os.File) {
 }
 
 // spawn starts the helper and hands it the order.
-func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup func()) (*process, error) {
+func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup func(), group *cgroup) (*process, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
@@ -272,7 +287,7 @@ func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup f
 		return pr
 	}
 	p := &process{
-		full: o.Stage == stageFull, cleanup: cleanup,
+		full: o.Stage == stageFull, cleanup: cleanup, group: group,
 		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)},
 		control: pipe(true), reports: pipe(false),
 		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1), layers: make(chan report, 1),
@@ -294,6 +309,9 @@ func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup f
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Geteuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Getegid(), Size: 1}}
 		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SYS_PTRACE}
+	}
+	if group != nil {
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, group.fd
 	}
 	err = cmd.Start()
 	closeAll(theirs)
