@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -24,6 +25,9 @@ const groupSlack = 64 << 20
 // groupPrefix starts the names of our groups; the host's process number follows.
 const groupPrefix = "atoll-"
 
+// hostGroup is the group of this program itself, beside those of its runs.
+const hostGroup = groupPrefix + "host"
+
 // groupControllers are those that a group must have to be of use.
 var groupControllers = []string{"memory", "pids"}
 
@@ -43,8 +47,19 @@ type cgroup struct {
 
 // findCgroups looks for a folder in which this user may make groups with the
 // memory and pids controllers, by making one. It returns nil, and why, where
-// there is none.
-func findCgroups() (*cgroups, string) {
+// there is none. An ordinary user's service manager is asked for one then.
+func findCgroups(ctx context.Context) (*cgroups, string) {
+	g, why := lookForCgroups()
+	if g != nil || os.Geteuid() == 0 {
+		return g, why
+	}
+	if err := askForScope(ctx, sessionBus()); err != nil {
+		return nil, why + ", and " + err.Error()
+	}
+	return lookForCgroups()
+}
+
+func lookForCgroups() (*cgroups, string) {
 	own, err := ownGroup("/proc/self/mountinfo", "/proc/self/cgroup")
 	if err != nil {
 		return nil, err.Error()
@@ -99,6 +114,9 @@ func ownGroup(mountinfo, cgroup string) (string, error) {
 // groups of programs.
 func groupBases(own string) []string {
 	var bases []string
+	if filepath.Base(own) == hostGroup { // moved there before
+		return []string{filepath.Dir(own)}
+	}
 	if aloneIn(own) && moveAside(own) == nil {
 		bases = append(bases, own)
 	}
@@ -119,7 +137,7 @@ func aloneIn(group string) bool {
 // moveAside puts this process into a group below its own: only a group without
 // processes hands controllers on.
 func moveAside(own string) error {
-	host := filepath.Join(own, "host")
+	host := filepath.Join(own, hostGroup)
 	if err := os.Mkdir(host, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}

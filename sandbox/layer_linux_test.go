@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sys/unix"
 )
 
 // layerBed is a shell that runs lines under a policy with layers.
@@ -26,11 +27,16 @@ type layerBed struct {
 
 // newLayerBed starts it over the files given, by path below the base folder;
 // "ws" is writable and "ro" readable.
-func newLayerBed(t *testing.T, files map[string]string, more ...string) *layerBed {
+func newLayerBed(t *testing.T, files map[string]string) *layerBed {
+	t.Helper()
+	return newLayerBedIn(t, folder(t), files, Limits{})
+}
+
+func newLayerBedIn(t *testing.T, base string, files map[string]string, l Limits) *layerBed {
 	t.Helper()
 	r := newTestRunner(t)
 	requireLayers(t, r)
-	b := &layerBed{t: t, base: folder(t)}
+	b := &layerBed{t: t, base: base}
 	b.ws = b.base + "/ws"
 	for _, d := range []string{"ws", "ro", "layers"} {
 		if err := os.MkdirAll(filepath.Join(b.base, d), 0o755); err != nil {
@@ -42,7 +48,7 @@ func newLayerBed(t *testing.T, files map[string]string, more ...string) *layerBe
 	}
 	c := sh(`while read -r line; do out=$(cd "$0" && eval "$line" 2>&1); echo "$? $(echo "$out" | tr '\n' ' ')"; done`)
 	c.Args, c.Dir = append(c.Args, b.ws), b.base
-	p := Policy{Read: append([]string{b.base + "/ro"}, more...), Write: []string{b.ws}, Layers: b.base + "/layers"}
+	p := Policy{Read: []string{b.base + "/ro"}, Write: []string{b.ws}, Layers: b.base + "/layers", Limits: l}
 	b.proc = start(t, r, p, c)
 	b.layers = b.proc.(Layerer)
 	b.lines = bufio.NewReader(b.proc.Stdout())
@@ -242,11 +248,27 @@ func TestLayerCommits(t *testing.T) {
 }
 
 // TestLayerKeepsTheBoundary tries, inside a layer, what is refused without one.
+// Below /tmp the program has a folder of its own; elsewhere the neighbours of
+// the tree are what the rule of layerAccess covers as well.
 func TestLayerKeepsTheBoundary(t *testing.T) {
-	b := newLayerBed(t, map[string]string{
+	t.Run("below /tmp", func(t *testing.T) { keepsTheBoundary(t, folder(t), true) })
+	t.Run("elsewhere", func(t *testing.T) {
+		for _, place := range []string{"/srv", "/opt", "/var/lib"} {
+			if base, err := os.MkdirTemp(place, "atoll-layer-"); err == nil {
+				t.Cleanup(func() { os.RemoveAll(base) })
+				keepsTheBoundary(t, base, false)
+				return
+			}
+		}
+		t.Skip("NOT TESTED: layers in a folder that is not below /tmp; this user has none")
+	})
+}
+
+func keepsTheBoundary(t *testing.T, base string, own bool) {
+	b := newLayerBedIn(t, base, map[string]string{
 		"ws/.git/config": "config", "ws/.git/hooks/pre-commit": "hook", "ws/sub/.git/config": "config", "ws/sub/deep/.envrc": "x", "ws/plain": "plain",
 		"ro/file": "ro", "hidden": "hidden",
-	})
+	}, Limits{})
 	before := b.tree()
 	for _, stage := range []string{"without", "with"} {
 		if stage == "with" {
@@ -256,6 +278,7 @@ func TestLayerKeepsTheBoundary(t *testing.T) {
 			line string
 			ok   bool
 		}{
+			{"echo x > made && mkdir m && mv made m/made && ln m/made l && rm -r m l", true},
 			{"cat .git/config sub/.git/config sub/deep/.envrc plain ../ro/file", true},
 			{"echo x > .git/config", false}, {"echo x > .git/new", false}, {"rm -r .git", false}, {"mv .git git2", false},
 			{"echo x > .git/hooks/pre-commit", false}, {"echo x > sub/.git/config", false}, {"mv sub/.git sub/g", false}, {"mv sub s", false},
@@ -267,9 +290,8 @@ func TestLayerKeepsTheBoundary(t *testing.T) {
 			{"umount .", false}, {"mount -t tmpfs x .", false}, {"mknod dev c 1 3", false}, {"chmod u+s plain", false},
 			{"setfattr -n user.overlay.opaque -v y sub", false},
 		} {
-			// A tree under /tmp has neighbours that are the program's own.
-			if strings.Contains(row.line, "../new") || strings.Contains(row.line, "mkdir ../layers") {
-				continue
+			if own && (strings.Contains(row.line, "../new") || strings.Contains(row.line, "mkdir ../layers")) {
+				continue // the neighbours are the program's own
 			}
 			if out := b.sh(row.line); strings.HasPrefix(out, "0") != row.ok {
 				t.Errorf("%s a layer: %s: %s, want success %v", stage, row.line, out, row.ok)
@@ -501,5 +523,77 @@ func TestLayersLieApart(t *testing.T) {
 		if err := p.Check(); (err == nil) != ok || err != nil && !errors.Is(err, ErrPolicy) {
 			t.Errorf("%q: %v, want acceptable %v", layers, err, ok)
 		}
+	}
+}
+
+// TestLayerIsBounded fills a layer; it is stopped as the folder itself would be.
+func TestLayerIsBounded(t *testing.T) {
+	b := newLayerBedIn(t, folder(t), map[string]string{"ws/a": "a"}, Limits{Disk: 8 << 20})
+	b.do("Begin", b.layers.Begin)
+	io.WriteString(b.proc.Stdin(), "head -c 67108864 /dev/zero > big; sleep 20\n")
+	if e := b.proc.Wait(); e.Cause != OutOfDisk {
+		t.Errorf("%+v", e)
+	}
+	if got := b.changes(); len(got) != 1 || !strings.HasPrefix(got[0], "created big ") {
+		t.Errorf("after the end: %v", got)
+	}
+	b.do("Discard", b.layers.Discard)
+	if d := cmp.Diff(map[string]string{"a": "a"}, b.tree()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestLayerKeepsHoles writes a file of a gigabyte that is nearly all hole.
+func TestLayerKeepsHoles(t *testing.T) {
+	b := newLayerBed(t, nil)
+	b.do("Begin", b.layers.Begin)
+	b.must("truncate -s 1073741824 sparse; echo end >> sparse")
+	b.do("Commit", b.layers.Commit)
+	var st unix.Stat_t
+	if err := unix.Stat(b.ws+"/sparse", &st); err != nil || st.Size != 1<<30+4 || st.Blocks*512 > 1<<20 {
+		t.Errorf("size %d, on the disk %d, %v", st.Size, st.Blocks*512, err)
+	}
+	f, err := os.Open(b.ws + "/sparse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	end := make([]byte, 4)
+	if _, err := f.ReadAt(end, 1<<30); err != nil || string(end) != "end\n" {
+		t.Errorf("%q, %v", end, err)
+	}
+}
+
+func TestLayerInOrder(t *testing.T) {
+	b := newLayerBed(t, map[string]string{"ws/a": "a"})
+	if _, err := b.layers.Changes(); err == nil {
+		t.Error("changes without a layer")
+	}
+	if err := b.layers.Commit(); err == nil {
+		t.Error("commit without a layer")
+	}
+	b.do("Discard without a layer", b.layers.Discard)
+	b.do("Begin", b.layers.Begin)
+	if err := b.layers.Begin(); err == nil {
+		t.Error("a layer over a layer")
+	}
+	b.do("Discard", b.layers.Discard)
+	b.proc.Kill()
+	b.proc.Wait()
+	if err := b.layers.Begin(); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("Begin after the end: %v", err)
+	}
+	if left, _ := os.ReadDir(b.base + "/layers"); len(left) != 0 {
+		t.Errorf("left over: %v", left)
+	}
+	r := newTestRunner(t)
+	p := Policy{Write: []string{b.ws}}
+	if _, ok := start(t, r, p, sh("true")).(Layerer); ok {
+		t.Error("a policy without Layers has layers")
+	}
+	write(t, b.base+"/single", "x")
+	p = Policy{Write: []string{b.base + "/single"}, Layers: b.base + "/layers"}
+	if err := start(t, r, p, sh("sleep 100")).(Layerer).Begin(); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("a layer over a single file: %v", err)
 	}
 }

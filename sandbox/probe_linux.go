@@ -45,7 +45,7 @@ func (r *runner) try(ctx context.Context) (a ability, err error) {
 		a.full = refused{err.Error(), "Install the system's core utilities."}
 		return a, nil
 	}
-	r.groups, a.groups = findCgroups()
+	r.groups, a.groups = findCgroups(ctx)
 	defer func() { a.counted = r.groups != nil }()
 	if a.seen, err = r.tryGroups(ctx, stageFull, program, &a); err == nil {
 		a.level = LevelFull
