@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -149,23 +148,6 @@ func newOrder(p Policy, c Command) (order, error) {
 		path = filepath.Clean(target)
 	}
 	return o, nil
-}
-
-// protect makes what the host runs later read-only in the writable trees. What
-// the policy names itself as writable stays so.
-func (o *order) protect() error {
-	for _, w := range o.Write {
-		places, err := Protected(w)
-		if err != nil {
-			return err
-		}
-		for _, p := range places {
-			if !slices.Contains(o.Write, p) && !slices.Contains(o.Read, p) {
-				o.Read = append(o.Read, p)
-			}
-		}
-	}
-	return nil
 }
 
 // shows reports whether path exists inside without our doing.
