@@ -106,7 +106,7 @@ func (s *scan) folder(up, low int, rel string, anew bool, depth int) error {
 		}
 	}
 	for _, n := range names {
-		if err := s.entry(up, low, n, filepath.Join(rel, n), depth); err != nil {
+		if err := s.entry(up, low, n, filepath.Join(rel, n), anew, depth); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Join(s.root, rel, n), err)
 		}
 	}
@@ -114,7 +114,7 @@ func (s *scan) folder(up, low int, rel string, anew bool, depth int) error {
 }
 
 // entry compares one name.
-func (s *scan) entry(up, low int, name, rel string, depth int) error {
+func (s *scan) entry(up, low int, name, rel string, anew bool, depth int) error {
 	var st, was unix.Stat_t
 	if err := unix.Fstatat(up, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		if err == unix.ENOENT {
@@ -142,14 +142,14 @@ func (s *scan) entry(up, low int, name, rel string, depth int) error {
 	}
 	switch kind {
 	case unix.S_IFDIR:
-		return s.subfolder(up, low, name, rel, had != 0, depth)
+		return s.subfolder(up, low, name, rel, had != 0, anew, depth)
 	case unix.S_IFLNK:
 		return s.link(up, low, name, rel, was)
 	}
 	return s.file(up, low, name, rel, st, was)
 }
 
-func (s *scan) subfolder(up, low int, name, rel string, had bool, depth int) error {
+func (s *scan) subfolder(up, low int, name, rel string, had, anew bool, depth int) error {
 	fd, err := openFolder(up, name)
 	if err != nil {
 		return err
@@ -167,7 +167,8 @@ func (s *scan) subfolder(up, low int, name, rel string, had bool, depth int) err
 		return err
 	}
 	defer unix.Close(below)
-	return s.folder(fd, below, rel, isAnew(fd), depth+1)
+	// In a folder made anew those below it are anew, without a mark.
+	return s.folder(fd, below, rel, anew || isAnew(fd), depth+1)
 }
 
 // isAnew reports whether a folder of the layer hides the tree's.
