@@ -71,7 +71,7 @@ func (r *runner) tryStage(ctx context.Context, stage, program string) (facts, er
 		return facts{}, err
 	}
 	o.Stage = stage
-	p, seen, err := r.launch(ctx, o, nil)
+	p, seen, err := r.launch(ctx, o, nil, nil)
 	if err != nil {
 		return seen, err
 	}
