@@ -93,7 +93,7 @@ func TestNetworkModes(t *testing.T) {
 		{"metadata, though listed", Network{Mode: NetworkHosts, Hosts: []string{"169.254.169.254"}}, "http://169.254.169.254/", "403 The sandbox's policy does not allow 169.254.169.254"},
 		{"metadata", Network{Mode: NetworkOn}, "http://169.254.169.254/", "403"},
 		{"loopback of this machine", Network{Mode: NetworkOn}, "http://127.0.0.2/", "403"},
-		{"IPv6 loopback", Network{Mode: NetworkOn}, "http://[::1]:80/", "URLError"}, // its own, by NO_PROXY
+		{"IPv6 loopback", Network{Mode: NetworkOn}, "http://[::1]:80/", "403"},
 		{"mapped loopback", Network{Mode: NetworkOn}, "http://[::ffff:127.0.0.1]/", "403"},
 		{"a number", Network{Mode: NetworkOn}, "http://2130706433/", "403"},
 		{"another port of all", Network{Mode: NetworkOn}, "http://8.8.8.8:22/", "403"},
