@@ -218,6 +218,10 @@ func (p *process) follow() {
 	if p.last.Usage.Wall == 0 { // the helper told nothing
 		p.last.Usage.Wall = time.Since(p.began)
 	}
+	switch p.exit.Cause {
+	case OutOfMem, OutOfDisk, TooMany, OutOfTime, TooLoud:
+		p.last.Denials = append(p.last.Denials, Denial{Kind: "limit", What: string(p.exit.Cause), Layer: "limits", Count: 1})
+	}
 	p.cleanup()
 	p.stdin.Close()
 	p.mu.Lock()

@@ -106,6 +106,56 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestFloodOfRefusedCalls shows that the helper goes on under one. It ends by
+// itself after some seconds.
+func TestFloodOfRefusedCalls(t *testing.T) {
+	if _, err := os.Stat(python); err != nil {
+		t.Skipf("NOT TESTED: floods, because there is no %s", python)
+	}
+	const flood = `import ctypes, os, socket, struct, threading, time
+libc = ctypes.CDLL(None)
+def calls():
+    end = time.time() + 8
+    while time.time() < end:
+        for i in range(1000): libc.ptrace(0, 0, 0, 0)
+def targets():
+    end, i = time.time() + 8, 0
+    while time.time() < end:
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); i += 1
+        try: s.sendto(b"x", (socket.inet_ntoa(struct.pack("!I", 0x08000000 + i)), 53))
+        except OSError: s.close()
+for f in [calls] * 6 + [targets] * 6: threading.Thread(target=f).start()
+print("go", flush=True)
+`
+	for level, r := range runners(t) {
+		proc := start(t, r, Policy{}, Command{Path: python, Args: []string{"-c", flood}})
+		if _, err := io.ReadFull(proc.Stdout(), make([]byte, 3)); err != nil {
+			t.Fatalf("%s: %v", level, err)
+		}
+		before := record(t, proc)
+		for range 5 {
+			now := record(t, proc)
+			if n, was := count(now, "call", "ptrace"), count(before, "call", "ptrace"); n < was || n > was+10_000_000 {
+				t.Errorf("%s: %d refusals after %d", level, n, was)
+			}
+			if len(now.Denials) > maxTargets+10 {
+				t.Errorf("%s: the record has %d lines", level, len(now.Denials))
+			}
+			before = now
+		}
+		if err := proc.(Sweeper).Sweep(); err != nil {
+			t.Errorf("%s: %v", level, err)
+		}
+		proc.Kill()
+		if e := proc.Wait(); e.Cause != Killed {
+			t.Errorf("%s: %+v", level, e)
+		}
+		if last := record(t, proc); count(last, "call", "ptrace") < 1 {
+			t.Errorf("%s: %+v", level, last)
+		}
+	}
+}
+
 // TestRecordOfAKilledRun shows that a run that is stopped leaves a record.
 func TestRecordOfAKilledRun(t *testing.T) {
 	for level, r := range runners(t) {
@@ -157,7 +207,11 @@ func TestLimitsOfTimeAndOutput(t *testing.T) {
 		{"enough", "print('x' * 1000)", Limits{Output: 1 << 20, Wall: time.Minute, CPU: time.Minute}, Exited, ""},
 	} {
 		for level, r := range runners(t) {
-			got := run(t, r, Policy{Limits: row.limits}, Command{Path: python, Args: []string{"-c", row.script}})
+			proc := start(t, r, Policy{Limits: row.limits}, Command{Path: python, Args: []string{"-c", row.script}})
+			got := collect(t, proc)
+			if want := row.cause != Exited; (count(record(t, proc), "limit", string(row.cause)) == 1) != want {
+				t.Errorf("%s, %s: the record names the limit: %v, want %v", row.name, level, !want, want)
+			}
 			if got.exit.Cause != row.cause || !strings.Contains(got.exit.Detail, row.detail) || strings.Contains(got.out+got.err, "survived") || len(got.out)+len(got.err) > 1<<20 {
 				t.Errorf("%s, %s: %+v with %d bytes, want cause %q, detail %q", row.name, level, got.exit, len(got.out)+len(got.err), row.cause, row.detail)
 			}
