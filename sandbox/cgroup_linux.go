@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,7 +43,10 @@ type cgroup struct {
 	path  string
 	fd    int
 	limit int64
-	procs int
+
+	mu     sync.Mutex // guards the last peaks, which stay when the group is gone
+	memory int64
+	count  int
 }
 
 // findCgroups looks for a folder in which this user may make groups with the
@@ -186,7 +190,7 @@ func (g *cgroups) sweep() {
 // make makes a group with limits. A limit whose controller is missing is not
 // set; see try.
 func (g *cgroups) make(l Limits) (*cgroup, error) {
-	c := &cgroup{path: filepath.Join(g.base, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), g.last.Add(1))), limit: l.Memory, procs: l.Procs}
+	c := &cgroup{path: filepath.Join(g.base, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), g.last.Add(1))), limit: l.Memory}
 	if err := os.Mkdir(c.path, 0o755); err != nil {
 		return nil, fmt.Errorf("make control group: %w", err)
 	}
@@ -236,7 +240,22 @@ func (c *cgroup) peaks() (memory int64, procs int) {
 	if c == nil {
 		return 0, 0
 	}
-	return c.number("memory.peak", ""), int(c.number("pids.peak", ""))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.memory = max(c.memory, c.number("memory.peak", ""))
+	c.count = max(c.count, int(c.number("pids.peak", "")))
+	return c.memory, c.count
+}
+
+// withGroup adds what the kernel has counted, the helper's share included.
+func (p *process) withGroup(r Record) Record {
+	if p.group == nil {
+		return r
+	}
+	r.Layers = append(slices.Clip(r.Layers), "cgroup")
+	memory, procs := p.group.peaks()
+	r.Usage.Memory, r.Usage.Procs = max(r.Usage.Memory, memory), max(r.Usage.Procs, procs)
+	return r
 }
 
 // number reads a file of one number, or the one behind a name.
@@ -257,6 +276,7 @@ func (c *cgroup) remove() {
 	if c == nil {
 		return
 	}
+	c.peaks()
 	if c.fd > 0 {
 		unix.Close(c.fd)
 	}

@@ -48,7 +48,7 @@ func TestCardsAreDescribed(t *testing.T) {
 	}
 	o.describe("/sys/dev/char/1:3")
 	o.Stage = stageFull
-	proc, _, err := r.(*runner).launch(t.Context(), o, nil)
+	proc, _, err := r.(*runner).launch(t.Context(), o, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

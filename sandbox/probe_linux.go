@@ -100,7 +100,7 @@ func (r *runner) tryStage(ctx context.Context, stage, program string) (facts, er
 		}
 		defer done()
 	}
-	p, seen, err := r.launch(ctx, o, nil)
+	p, seen, err := r.launch(ctx, o, nil, nil)
 	if err != nil {
 		return seen, err
 	}

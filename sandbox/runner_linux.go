@@ -5,12 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
+	"time"
 
+	"atoll/sandbox/proxy"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,6 +30,9 @@ type runner struct {
 	known *ability // what the first probe found
 	// groups is set by the probe where the system lends control groups.
 	groups *cgroups
+
+	// upstream is [proxy.Options.Upstream]; tests put their own here.
+	upstream func(*http.Request) (*url.URL, error)
 }
 
 func newRunner(o Options) Runner { return &runner{helper: append([]string(nil), o.Helper...)} }
@@ -53,11 +61,22 @@ func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error
 		if hole := protectedInside(o.Read, o.Write); hole != "" {
 			return nil, refusal{fmt.Sprintf("%s must stay read-only inside a writable folder, and only namespaces can do that. %s", hole, can.full.fix)}
 		}
+		if p.Network.Mode != NetworkOff {
+			return nil, refusal{fmt.Sprintf("a network of mode %q needs namespaces; without them only programs with no network are started. %s", p.Network.Mode, can.full.fix)}
+		}
 		o.Stage = stageGuard
 	default:
 		return nil, refusal{can.full.reason + " " + can.full.fix}
 	}
-	proc, _, err := r.launch(ctx, o, c.Files)
+	var out *proxy.Proxy
+	if p.Network.proxied() {
+		out, err = proxy.New(proxy.Options{Hosts: p.Network.Hosts, All: p.Network.Mode == NetworkOn, Upstream: r.upstream})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
+		}
+		o.Env = proxyEnv(o.Env)
+	}
+	proc, _, err := r.launch(ctx, o, c.Files, out)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +107,7 @@ func (c Command) check() error {
 func newOrder(p Policy, c Command) (order, error) {
 	o := order{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: p.Env, Files: len(c.Files),
-		Limits: p.Limits.filled(), UID: insideUID, Links: map[string]string{},
+		Limits: p.Limits.filled(), UID: insideUID, Links: map[string]string{}, Network: p.Network.Mode,
 	}
 	if o.Env == nil {
 		o.Env = []string{}
@@ -179,9 +198,9 @@ func protectedInside(read, write []string) string {
 	return ""
 }
 
-// launch starts the helper with an order and waits until the program runs.
-// The files stay open here.
-func (r *runner) launch(ctx context.Context, o order, files []*os.File) (*process, facts, error) {
+// launch starts the helper with an order and waits until the program runs. The
+// files stay open here. The proxy, nil without one, ends with the program.
+func (r *runner) launch(ctx context.Context, o order, files []*os.File, out *proxy.Proxy) (*process, facts, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, facts{}, err
 	}
@@ -202,18 +221,52 @@ func (r *runner) launch(ctx context.Context, o order, files []*os.File) (*proces
 	if r.groups != nil {
 		var err error
 		if group, err = r.groups.make(o.Limits); err != nil {
+			if out != nil {
+				out.Close()
+			}
 			cleanup()
 			return nil, facts{}, err
 		}
 		o.Counted = true
 	}
+	var ours *os.File
+	if out != nil {
+		remove := cleanup
+		cleanup = func() {
+			out.Close()
+			remove()
+		}
+		var theirs *os.File
+		var err error
+		if ours, theirs, err = socketPair(); err != nil {
+			group.remove()
+			cleanup()
+			return nil, facts{}, fmt.Errorf("make socket: %w", err)
+		}
+		defer theirs.Close()
+		files = append(slices.Clip(files), theirs)
+	}
 	proc, err := r.spawn(ctx, o, files, cleanup, group)
 	if err != nil {
 		group.remove()
 		cleanup()
+		if ours != nil {
+			ours.Close()
+		}
 		return nil, facts{}, err
 	}
+	proc.proxy = out
 	<-proc.settled
+	if out != nil && proc.first.Event == eventStarted {
+		if err := serveProxy(out, ours); err != nil {
+			_ = proc.Kill()
+			proc.Wait()
+			proc.closeEnds()
+			return nil, facts{}, &startError{"start network", err.Error()}
+		}
+	} else if ours != nil {
+		ours.Close()
+	}
 	switch first := proc.first; {
 	case first.Event == eventStarted:
 		return proc, first.Facts, nil
@@ -270,9 +323,15 @@ func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup f
 	}
 	p := &process{
 		full: o.Stage == stageFull, cleanup: cleanup, group: group,
-		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)},
+		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)}, began: time.Now(),
 		control: pipe(true), reports: pipe(false),
-		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1), layers: make(chan report, 1),
+		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1), recorded: make(chan report, 1), layers: make(chan report, 1),
+	}
+	if l := o.Limits.Output; l > 0 {
+		p.output.limit = l
+		for _, s := range []*stream{p.stdout, p.stderr} {
+			s.budget = p.spend
+		}
 	}
 	if err != nil {
 		closeAll(theirs)
