@@ -6,10 +6,12 @@ go 1.26.0
 ignore ./frontend/node_modules
 
 require (
+	github.com/aymanbagabas/go-udiff v0.4.2
 	github.com/ardanlabs/jinja v1.8.0
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/ebitengine/purego v0.11.2
 	github.com/fsnotify/fsnotify v1.10.1
+	github.com/godbus/dbus/v5 v5.1.0
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0
 	github.com/hybridgroup/yzma v1.28.0
@@ -27,13 +29,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/aymanbagabas/go-udiff v0.4.2 // indirect
-
 require (
 	git.sr.ht/~jackmordaunt/go-toast/v2 v2.0.3 // indirect
 	github.com/bep/debounce v1.2.1 // indirect
 	github.com/go-ole/go-ole v1.3.0 // indirect
-	github.com/godbus/dbus/v5 v5.1.0 // indirect
 	github.com/gorilla/websocket v1.5.3 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jchv/go-winloader v0.0.0-20210711035445-715c2860da7e // indirect

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,6 +37,10 @@ type growth struct {
 	floors []int64
 	free   []int64 // free bytes at the last walk
 	next   time.Time
+
+	mu    sync.Mutex // the watcher measures, the host asks
+	last  int64      // used at the last walk
+	costs time.Duration
 }
 
 // newGrowth measures the trees at the start. It returns nil when there is
@@ -75,6 +80,23 @@ func newGrowth(o order) (*growth, error) {
 	}
 	g.start = used
 	return g, nil
+}
+
+// quickWalk is how long a walk may take that is made only for a record.
+const quickWalk = 50 * time.Millisecond
+
+// grown returns by how much the trees have grown, as of now or, where walking
+// them takes long, as of the last measurement.
+func (g *growth) grown() int64 {
+	g.mu.Lock()
+	used, quick := g.last, g.costs < quickWalk
+	g.mu.Unlock()
+	if quick {
+		if now, err := g.measure(); err == nil {
+			used = now
+		}
+	}
+	return max(used-g.start, 0)
 }
 
 // check returns the end of the tree when it grew too much.
@@ -124,6 +146,7 @@ func freeBytes(path string) (int64, error) {
 // measure returns the disk space of all trees. A tree inside another counts
 // twice, at the start as well as later.
 func (g *growth) measure() (int64, error) {
+	began := time.Now()
 	var sum int64
 	for _, t := range g.trees {
 		n, err := diskUsage(unix.AT_FDCWD, t, 0)
@@ -132,6 +155,9 @@ func (g *growth) measure() (int64, error) {
 		}
 		sum += n
 	}
+	g.mu.Lock()
+	g.last, g.costs = sum, time.Since(began)
+	g.mu.Unlock()
 	return sum, nil
 }
 

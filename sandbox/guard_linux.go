@@ -31,7 +31,7 @@ func superviseReduced(o order, control *bufio.Reader, out *os.File) error {
 		return failed("measure folders", err)
 	}
 	ignoreSignals()
-	pid, first, err := startEntering(o)
+	pid, first, listener, err := startEntering(o)
 	if err != nil {
 		return err
 	}
@@ -43,31 +43,40 @@ func superviseReduced(o order, control *bufio.Reader, out *os.File) error {
 		sweep(pid)
 		return failed("watch the program", err)
 	}
+	first.Facts.Counted = listener >= 0
+	book := newLedger(layers(first.Facts, false)...)
+	if first.Facts.Counted {
+		go book.denials.answerCalls(listener, reducedRules(o.Limits.Memory > 0), false)
+	}
 	if err := send(out, first); err != nil {
 		return err
 	}
-	w := watcher{limits: o.Limits, pids: func() []int { return descendants(os.Getpid()) }, growth: growth}
-	e := supervise(pid, control, &w, s, o.Limits)
+	w := watcher{limits: o.Limits, pids: func() []int { return descendants(os.Getpid()) }, growth: growth, book: book}
+	r := report{Event: eventExit, Exit: supervise(pid, control, &w, s)}
 	sweep(pid)
-	return send(out, report{Event: eventExit, Exit: e})
+	last := book.record(&w)
+	r.Record = &last
+	return send(out, r)
 }
 
 // startEntering starts the helper once more; that process restricts itself and
-// becomes the program. It returns its number and its first report.
-func startEntering(o order) (int, report, error) {
+// becomes the program. It returns its number, its first report, and where the
+// kernel asks about the calls that it is refused, -1 for nowhere.
+func startEntering(o order) (int, report, int, error) {
 	var r report
+	fail := func(err error) (int, report, int, error) { return 0, r, -1, err }
 	o.Stage = stageEnter
 	line, err := json.Marshal(o)
 	if err != nil {
-		return 0, r, err
+		return fail(err)
 	}
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
-		return 0, r, failed("pipe", err)
+		return fail(failed("pipe", err))
 	}
-	reportR, reportW, err := os.Pipe()
+	reportR, reportW, err := socketPair()
 	if err != nil {
-		return 0, r, failed("pipe", err)
+		return fail(failed("socket", err))
 	}
 	files := []uintptr{0, 1, 2, orderR.Fd(), reportW.Fd()}
 	for i := range o.Files {
@@ -82,32 +91,42 @@ func startEntering(o order) (int, report, error) {
 	orderR.Close()
 	reportW.Close()
 	if err != nil {
-		return 0, r, failed("helper", err)
+		return fail(failed("helper", err))
 	}
 	defer orderW.Close()
 	defer reportR.Close()
 	if _, err := orderW.Write(append(line, '\n')); err != nil {
-		return 0, r, failed("helper", err)
+		return fail(failed("helper", err))
 	}
 	if err := releaseFiles(o.Files); err != nil {
-		return 0, r, err
+		return fail(err)
 	}
 	// Two lines on failure; after the first, success is the end of the pipe,
 	// which exec closes.
-	lines := bufio.NewReader(reportR)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
+	var text []byte
+	listener := -1
+	for b := make([]byte, 64<<10); len(text) < maxReport; {
+		n, fds, err := receive(int(reportR.Fd()), b, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if len(fds) > 0 {
+			listener = fds[0]
+		}
+		if err != nil || n == 0 {
 			break
 		}
+		text = append(text, b[:n]...)
+	}
+	for line := range bytes.Lines(text) {
 		if err := json.Unmarshal(line, &r); err != nil {
-			return 0, r, failed("helper", err)
+			return fail(failed("helper", err))
 		}
 	}
 	if r.Event == "" {
-		return 0, r, failed("helper", errors.New("it ended before it started the program"))
+		return fail(failed("helper", errors.New("it ended before it started the program")))
 	}
-	return pid, r, nil
+	return pid, r, listener, nil
 }
 
 // enterReduced restricts this process and becomes the program.
@@ -121,9 +140,16 @@ func enterReduced(o order, out *os.File) error {
 	if err := setLimits(o.Limits, procs); err != nil {
 		return failed("set limits", err)
 	}
-	abi, err := lockDown(rules, true, reducedRules(o.Limits.Memory > 0))
+	abi, listener, err := lockDown(rules, true, reducedRules(o.Limits.Memory > 0 && !o.Counted))
 	if err != nil {
 		return err
+	}
+	if listener >= 0 {
+		// The guard, outside, must have it: nobody here could answer himself.
+		// The empty line goes with it.
+		if err := unix.Sendmsg(int(out.Fd()), []byte("{}\n"), unix.UnixRights(listener), nil, 0); err != nil {
+			return failed("seccomp", err)
+		}
 	}
 	if o.Dir != "" {
 		if err := os.Chdir(o.Dir); err != nil {

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
@@ -52,8 +54,8 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	if err := unix.Sethostname([]byte("sandbox")); err != nil {
 		return failed("set host name", err)
 	}
-	if err := loopbackUp(); err != nil {
-		return failed("start loopback", err)
+	if err := openNetwork(o); err != nil {
+		return failed("start network", err)
 	}
 	if err := buildRoot(o); err != nil {
 		return failed("mount", err)
@@ -61,6 +63,13 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	seen, err := sealRoot(o)
 	if err != nil {
 		return failed("mount", err)
+	}
+	over, err := newLayerMounts(o)
+	if err != nil {
+		return failed("mount", err)
+	}
+	if o.TryLayer != "" {
+		seen.Layer = over.try(o.TryLayer)
 	}
 	growth, err := newGrowth(o)
 	if err != nil {
@@ -78,8 +87,15 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	if err := setLimits(o.Limits, procs); err != nil {
 		return failed("set limits", err)
 	}
-	if seen.Landlock, err = lockDown(fullAccess(o), false, fullRules(o.Limits.Memory > 0)); err != nil {
+	rules := append(fullRules(o.Limits.Memory > 0 && !o.Counted), watchedCalls()...)
+	listener := -1
+	if seen.Landlock, listener, err = lockDown(fullAccess(o), false, rules); err != nil {
 		return err
+	}
+	seen.Counted = listener >= 0
+	book := newLedger(layers(seen, true)...)
+	if seen.Counted {
+		go book.denials.answerCalls(listener, rules, o.Network != NetworkOff)
 	}
 	pid, err := startProgram(o)
 	if err != nil {
@@ -88,27 +104,55 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	if err := send(out, report{Event: eventStarted, Facts: seen}); err != nil {
 		return err
 	}
-	w := watcher{limits: o.Limits, pids: namespacePids, tmp: []string{"/tmp", "/dev/shm", "/home"}, growth: growth}
-	return send(out, report{Event: eventExit, Exit: supervise(pid, control, &w, namespaceSweeper(pid, out), o.Limits)})
+	w := watcher{limits: o.Limits, pids: namespacePids, tmp: []string{"/tmp", "/dev/shm", "/home"}, growth: growth, book: book}
+	s := namespaceSweeper(pid, out)
+	s.layers = over
+	r := report{Event: eventExit, Exit: supervise(pid, control, &w, s)}
+	// The end of this process is the end of all; before it, so that nothing runs
+	// while the last record is made.
+	if os.Getpid() == 1 { // outside of a namespace -1 is every program of the user
+		_ = unix.Kill(-1, unix.SIGKILL)
+	}
+	last := book.record(&w)
+	r.Record = &last
+	return send(out, r)
+}
+
+// layers names what was put around a program.
+func layers(f facts, full bool) []string {
+	var out []string
+	if full {
+		out = append(out, "namespaces", "mounts")
+	}
+	if f.Landlock > 0 {
+		out = append(out, fmt.Sprintf("landlock %d", f.Landlock))
+	}
+	out = append(out, "seccomp")
+	if f.Counted {
+		out = append(out, "seccomp log")
+	}
+	return out
 }
 
 // lockDown takes from the calling thread what the program must not have; shared
 // says that it shares the machine's namespaces. It returns the Landlock version
-// that is enforced.
-func lockDown(files []landlock.Rule, shared bool, calls []rule) (int, error) {
+// that is enforced, and where the kernel asks about refused calls, -1 for
+// nowhere. The other threads keep what they have: the program cannot reach
+// them, and the helper's own work needs them.
+func lockDown(files []landlock.Rule, shared bool, calls []rule) (abi, listener int, err error) {
 	if err := dropCapabilities(!shared); err != nil {
-		return 0, failed("capabilities", err)
+		return 0, -1, failed("capabilities", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return 0, failed("no_new_privs", err)
+		return 0, -1, failed("no_new_privs", err)
 	}
-	abi := landlockABI()
-	if abi > 0 {
+	if abi = landlockABI(); abi > 0 {
 		if err := restrictFiles(files, shared); err != nil {
-			return 0, failed("landlock", err)
+			return 0, -1, failed("landlock", err)
 		}
 	}
-	return abi, failed("seccomp", installFilter(calls))
+	listener, err = installFilter(calls)
+	return abi, listener, failed("seccomp", err)
 }
 
 // startProgram forks the program from the calling thread, whose restrictions
@@ -154,11 +198,17 @@ func releaseFiles(extra int) error {
 }
 
 // supervise returns how the program ended, or why it must end.
-func supervise(pid int, control *bufio.Reader, w *watcher, s sweeper, l Limits) Exit {
-	ends := make(chan Exit, 3) // one from each; nobody waits for the losers
-	go func() { ends <- obey(pid, control, s) }()
-	go func() { ends <- reap(pid, l) }()
+func supervise(pid int, control *bufio.Reader, w *watcher, s sweeper) Exit {
+	ends := make(chan Exit, 4) // one from each; nobody waits for the losers
+	go func() { ends <- obey(pid, control, s, w) }()
+	go func() { ends <- reap(pid, w.limits) }()
 	go w.run(ends)
+	if l := w.limits.Wall; l > 0 {
+		late := time.AfterFunc(l, func() {
+			ends <- killed(OutOfTime, fmt.Sprintf("It ran for %s, which is the limit.", span(l)))
+		})
+		defer late.Stop()
+	}
 	e := <-ends
 	if e.Cause == Exited && w.exceeded.Load() {
 		// The watcher saw it first but the program died of it faster.
@@ -168,18 +218,24 @@ func supervise(pid int, control *bufio.Reader, w *watcher, s sweeper, l Limits) 
 }
 
 // obey follows the host's commands until it says kill or is gone.
-func obey(pid int, control *bufio.Reader, s sweeper) Exit {
+func obey(pid int, control *bufio.Reader, s sweeper, w *watcher) Exit {
 	for {
-		line, err := control.ReadString('\n')
+		line, err := readLine(control, maxCommand)
 		switch {
 		case err != nil:
 			return killed(Killed, "the program that started it is gone")
-		case line == cmdInterrupt:
+		case string(line) == cmdInterrupt:
 			// Gone already is as good as interrupted.
 			_ = unix.Kill(-pid, unix.SIGINT)
-		case line == cmdSweep:
+		case string(line) == cmdSweep:
 			s.sweep()
-		case line == cmdKill:
+		case strings.HasPrefix(string(line), cmdLayer) && s.layers != nil:
+			s.layers.obey(string(line), s.out)
+		case string(line) == cmdRecord:
+			r := w.book.record(w)
+			// The host sees the end of the pipe when this does not arrive.
+			_ = send(s.out, report{Event: eventRecord, Record: &r})
+		case string(line) == cmdKill:
 			return killed(Killed, "")
 		}
 	}

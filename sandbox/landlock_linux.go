@@ -38,6 +38,7 @@ func fullAccess(o order) []landlock.Rule {
 	for _, p := range []string{"/etc", "/proc", "/sys"} {
 		rules = append(rules, readRule(p)...)
 	}
+	rules = append(rules, layerAccess(o)...)
 	return append(rules, sharedAccess(o)...)
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -45,7 +46,10 @@ func (a ability) guarantees() []Guarantee {
 			landlock.Fix = lack.fix
 		}
 	}
-	limits := "Counted by the sandbox itself, without a cgroup, every 20 to 100 ms, so that a fast program can pass the limit for a moment."
+	limits := "Counted by the sandbox itself every 20 to 100 ms, so that a fast program can pass the limit for a moment; the kernel does not count: " + cmp.Or(a.groups, "it was not asked") + "."
+	if a.counted {
+		limits = "Counted by the kernel, in a control group of its own for each run, and once more by the sandbox itself."
+	}
 	kernelCap := limits
 	if a.seen.PidMax {
 		kernelCap += " The kernel also caps process numbers."
@@ -57,15 +61,32 @@ func (a ability) guarantees() []Guarantee {
 		g("read-only parts", full, "A read-only file or folder can lie inside a writable one.", "Policies with a read-only part inside a writable folder are refused."),
 		landlock,
 		g("seccomp", some, "Dangerous system calls are refused; foreign and unknown ones too.", ""),
+		countedGuarantee(a, some),
 		g("no new rights", some, "Set-id programs and capabilities have no effect.", ""),
 		g("network", some, networkDetail(full), ""),
 		g("other programs", some, "Programs outside can be neither signalled nor inspected.", ""),
 		socketGuarantee(a, some),
+		layerGuarantee(a),
 		g("kill", some, killDetail(full), ""),
 		g("memory limit", some, limits, ""),
 		g("process limit", some, kernelCap, ""),
 		g("disk limit", some, "Growth of the writable folders is measured, and free space of up to 1 GiB always remains.", ""),
 	}
+}
+
+// countedGuarantee is about the record of what was refused.
+func countedGuarantee(a ability, some bool) Guarantee {
+	g := Guarantee{Name: "record of refusals", Holds: some && a.seen.Counted}
+	switch {
+	case g.Holds:
+		g.Detail = "Refused system calls are counted by name."
+	case some:
+		g.Detail = "Refused system calls are refused, but not counted: the kernel does not tell of them here."
+		g.Fix = "Use Linux 5.0 or newer, outside of containers and sandboxes that count calls themselves."
+	default:
+		g.Detail, g.Fix = "No program is started.", a.full.fix
+	}
+	return g
 }
 
 // socketGuarantee is about servers outside that listen in a shared folder.
@@ -85,9 +106,9 @@ func socketGuarantee(a ability, some bool) Guarantee {
 
 func networkDetail(full bool) string {
 	if full {
-		return "A network of its own with nothing but loopback."
+		return "A network of its own; hosts can be reached through a proxy only, where the policy has one."
 	}
-	return "No sockets can be made."
+	return "No sockets can be made; policies with a network are refused."
 }
 
 func killDetail(full bool) string {

@@ -183,3 +183,16 @@ func TestLinkedFilesCountOnce(t *testing.T) {
 		t.Errorf("three names count %d, one %d (%v)", three, one, err)
 	}
 }
+
+// TestNumbersAreGivenOutAgain starts more processes, one after the other, than
+// may run at the same time, and then some together.
+func TestNumbersAreGivenOutAgain(t *testing.T) {
+	r := newTestRunner(t)
+	requireFull(t, r)
+	for _, procs := range []int{0, 8} {
+		got := run(t, r, Policy{Limits: Limits{Procs: procs}}, sh("i=0; while [ $i -lt 700 ]; do /bin/true; i=$((i+1)); done; for i in 1 2 3 4; do sleep 0.2 & done; wait; echo end"))
+		if got.out != "end\n" || got.err != "" {
+			t.Errorf("limit %d: %+v", procs, got)
+		}
+	}
+}

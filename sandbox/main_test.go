@@ -20,5 +20,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == hostArg {
 		os.Exit(hostMain())
 	}
+	if len(os.Args) == 4 && os.Args[1] == commitArg {
+		os.Exit(commitMain())
+	}
 	os.Exit(m.Run())
 }

@@ -41,6 +41,11 @@ func buildRoot(o order) error {
 	if err := furnish(stage, v.links, o); err != nil {
 		return err
 	}
+	if o.Layers != "" {
+		if err := os.Mkdir(stage+layersHidden, 0); err != nil {
+			return err
+		}
+	}
 	root, err := unix.Open(stage, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -223,7 +228,7 @@ func sealRoot(o order) (facts, error) {
 	}
 	// Before 6.14 this number is the whole machine's, and root may change it.
 	if o.Limits.Procs > 0 && kernelAtLeast(6, 14) {
-		n := max(minPidMax, o.Limits.Procs+spareProcs)
+		n := reservedPids + o.Limits.Procs + spareProcs
 		f.PidMax = os.WriteFile("/proc/sys/kernel/pid_max", fmt.Append(nil, n), 0) == nil
 	}
 	// When memory runs out, the kernel should choose us. Where that is

@@ -29,7 +29,15 @@ const (
 const (
 	cmdInterrupt = "interrupt\n"
 	cmdKill      = "kill\n"
-	cmdSweep     = "sweep\n" // answered by eventSwept
+	cmdSweep     = "sweep\n"  // answered by eventSwept
+	cmdRecord    = "record\n" // answered by eventRecord
+)
+
+// Bounds of one line between host and helper.
+const (
+	maxOrder   = 16 << 20
+	maxCommand = 1 << 10
+	maxReport  = 1 << 20
 )
 
 // An order tells the helper what to build and run. Its limits are filled:
@@ -49,6 +57,13 @@ type order struct {
 	Limits Limits            `json:"limits"`
 	UID    int               `json:"uid"`     // the user's number inside
 	TmpDir string            `json:"tmp_dir"` // reduced mode: the only place for temporary files
+	Layers string            `json:"layers"`  // Policy.Layers, behind all symbolic links
+	// Counted says that the kernel counts memory, hidden memory (memfd) as well.
+	Counted bool `json:"counted"`
+	// TryLayer puts a layer on and takes it off before the program starts.
+	TryLayer string `json:"try_layer"`
+	// Network is the mode; with a proxy, a socket to the host follows the files.
+	Network NetworkMode `json:"network"`
 }
 
 // Events of a report.
@@ -56,6 +71,8 @@ const (
 	eventStarted = "started"
 	eventExit    = "exit"  // Exit is set
 	eventSwept   = "swept" // Error is set when something is left
+	eventLayer   = "layer" // Error, and Step, are set when it was not done
+	eventRecord  = "record"
 	eventError   = "error" // nothing was started; Error and Step are set
 )
 
@@ -66,12 +83,17 @@ type report struct {
 	Step  string `json:"step,omitempty"`
 	Error string `json:"error,omitempty"`
 	Facts facts  `json:"facts"`
+	// Record is set with eventRecord and eventExit.
+	Record *Record `json:"record,omitempty"`
 }
 
 // facts are what the helper saw while it built the boundary.
 type facts struct {
 	Landlock int  `json:"landlock"` // ABI
+	Counted  bool `json:"counted"`  // refused calls are counted
 	PidMax   bool `json:"pid_max"`  // the kernel itself caps process numbers
+	// Layer says why a layer could not be put on when it was tried.
+	Layer string `json:"layer,omitempty"`
 }
 
 // stepExec is the step whose failure is the caller's, not the machine's.
@@ -93,6 +115,22 @@ func failed(step string, err error) error {
 	return &stepError{step, err}
 }
 
+// parseOrder reads the line with the order.
+func parseOrder(r *bufio.Reader) (order, error) {
+	var o order
+	line, err := readLine(r, maxOrder)
+	if err != nil {
+		return o, fmt.Errorf("read order: %w (this command is started by atoll itself, never by hand)", err)
+	}
+	if err := json.Unmarshal(line, &o); err != nil {
+		return o, fmt.Errorf("read order: %w", err)
+	}
+	if o.Files < 0 {
+		return o, fmt.Errorf("read order: %d files", o.Files)
+	}
+	return o, nil
+}
+
 func readOrder() (order, *bufio.Reader, error) {
 	var o order
 	control := os.NewFile(controlFD, "control")
@@ -100,12 +138,9 @@ func readOrder() (order, *bufio.Reader, error) {
 		return o, nil, errors.New("this command is started by atoll itself, never by hand")
 	}
 	r := bufio.NewReader(control)
-	line, err := r.ReadBytes('\n')
+	o, err := parseOrder(r)
 	if err != nil {
-		return o, nil, fmt.Errorf("read order: %w (this command is started by atoll itself, never by hand)", err)
-	}
-	if err := json.Unmarshal(line, &o); err != nil {
-		return o, nil, fmt.Errorf("read order: %w", err)
+		return o, nil, err
 	}
 	// Whatever else the host had open without close-on-exec ends here.
 	unix.CloseOnExec(controlFD)

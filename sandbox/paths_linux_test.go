@@ -38,7 +38,7 @@ func TestPathsOfThePolicy(t *testing.T) {
 		{"echo x > data/out/file", true},
 		{"echo x > ws/plain && mkdir ws/d && mv ws/plain ws/d/plain", true},
 		{"cat ws/.git/hooks/pre-commit", true},
-		{"echo x > ws/.git/new", true},
+		{"echo x > ws/.git/new", false},
 		{"echo x > ws/.git/config", false},
 		{"echo x > ws/.git/hooks/pre-commit", false},
 		{"echo x > ws/.git/hooks/post-commit", false},

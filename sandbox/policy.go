@@ -14,7 +14,8 @@ import (
 // used: a path is relative, unclean or missing; a writable tree is the root,
 // the home folder, an ancestor of it or a folder of the system; a readable
 // tree is the root or one of the kernel's own file systems; an environment
-// entry is not KEY=VALUE.
+// entry is not KEY=VALUE; the network is none; the folder of the layers is not
+// apart from the rest.
 func (p Policy) Check() error {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -50,7 +51,10 @@ func (p Policy) Check() error {
 			return fmt.Errorf("%w: environment entry %q is not of the form KEY=VALUE", ErrPolicy, e)
 		}
 	}
-	return nil
+	if err := p.checkLayers(); err != nil {
+		return err
+	}
+	return p.Network.check()
 }
 
 // checkPath returns the path behind all symbolic links.

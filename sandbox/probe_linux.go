@@ -15,6 +15,8 @@ type ability struct {
 	seen    facts   // of the level that worked
 	full    refused // why not full
 	reduced refused // why not reduced
+	groups  string  // why there are no control groups
+	counted bool    // there are
 }
 
 // refused is a reason and a remedy, both sentences.
@@ -36,14 +38,16 @@ func (r *runner) probe(ctx context.Context) (ability, error) {
 }
 
 // try returns an error only when ctx ended.
-func (r *runner) try(ctx context.Context) (ability, error) {
-	a := ability{level: LevelNone}
+func (r *runner) try(ctx context.Context) (a ability, err error) {
+	a.level = LevelNone
 	program, err := trivialProgram()
 	if err != nil {
 		a.full = refused{err.Error(), "Install the system's core utilities."}
 		return a, nil
 	}
-	if a.seen, err = r.tryStage(ctx, stageFull, program); err == nil {
+	r.groups, a.groups = findCgroups(ctx)
+	defer func() { a.counted = r.groups != nil }()
+	if a.seen, err = r.tryGroups(ctx, stageFull, program, &a); err == nil {
 		a.level = LevelFull
 		return a, nil
 	}
@@ -54,7 +58,7 @@ func (r *runner) try(ctx context.Context) (ability, error) {
 	if a.reduced = reducedForbidden(); a.reduced.reason != "" {
 		return a, nil
 	}
-	if a.seen, err = r.tryStage(ctx, stageGuard, program); err == nil {
+	if a.seen, err = r.tryGroups(ctx, stageGuard, program, &a); err == nil {
 		a.level = LevelReduced
 		return a, nil
 	}
@@ -65,13 +69,38 @@ func (r *runner) try(ctx context.Context) (ability, error) {
 	return a, nil
 }
 
+// tryGroups is tryStage, once more without control groups if it fails with
+// them, and leaves it at that when it works.
+func (r *runner) tryGroups(ctx context.Context, stage, program string, a *ability) (facts, error) {
+	seen, err := r.tryStage(ctx, stage, program)
+	if err == nil || r.groups == nil || ctx.Err() != nil {
+		return seen, err
+	}
+	groups := r.groups
+	r.groups = nil
+	without, again := r.tryStage(ctx, stage, program)
+	if again != nil {
+		r.groups = groups
+		return seen, err
+	}
+	a.groups = "no program can be started in a control group (" + err.Error() + ")"
+	return without, nil
+}
+
 func (r *runner) tryStage(ctx context.Context, stage, program string) (facts, error) {
 	o, err := newOrder(Policy{}, Command{Path: program})
 	if err != nil {
 		return facts{}, err
 	}
 	o.Stage = stage
-	p, seen, err := r.launch(ctx, o, nil)
+	if stage == stageFull {
+		done, err := o.tryLayer()
+		if err != nil {
+			return facts{}, err
+		}
+		defer done()
+	}
+	p, seen, err := r.launch(ctx, o, nil, nil)
 	if err != nil {
 		return seen, err
 	}
@@ -122,7 +151,7 @@ func explain(err error, setting func(path string) string) refused {
 	case setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
 		return refused{
 			"AppArmor forbids user namespaces to programs without a profile (" + s.text + ").",
-			"Give this program an AppArmor profile with the line 'userns,', or: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+			"Install Atoll's AppArmor profile (build/linux/apparmor/atoll, to /etc/apparmor.d/, then: sudo apparmor_parser -r /etc/apparmor.d/atoll), or: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0",
 		}
 	case setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
 		return refused{"This system forbids user namespaces to ordinary users.", "sudo sysctl kernel.unprivileged_userns_clone=1"}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"atoll/sandbox/proxy"
 )
 
 // process is one helper and what it started. Its goroutine, follow, ends with
@@ -19,6 +21,7 @@ import (
 type process struct {
 	cmd     *exec.Cmd
 	full    bool        // namespaces: ending the helper ends the tree
+	group   *cgroup     // nil where there are none
 	cleanup func()      // removes what belongs to this run
 	detach  func() bool // from the context
 	stdin   *os.File
@@ -29,21 +32,43 @@ type process struct {
 	mu      sync.Mutex // guards control against use after its end
 	control *os.File
 
-	sweeping sync.Mutex  // one sweep at a time
-	swept    chan report // its answer
+	sweeping  sync.Mutex  // one sweep at a time
+	swept     chan report // its answer
+	recording sync.Mutex
+	recorded  chan report
+
+	proxy  *proxy.Proxy // nil without one
+	began  time.Time
+	output struct {
+		mu          sync.Mutex
+		limit, used int64
+	}
+	loud atomic.Bool
+
+	layers chan report // answers to layer commands
 
 	killed  atomic.Bool
 	settled chan struct{} // closed when first is set
 	first   report
 	done    chan struct{} // closed when exit is set
 	exit    Exit
+	last    Record // the newest from the helper; read after done
 }
 
 // stream closes the pipe when it was read to its end.
-type stream struct{ f *os.File }
+type stream struct {
+	f      *os.File
+	budget func(n int) int // how much of n bytes may be passed on; nil: all
+}
 
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.f.Read(p)
+	if s.budget != nil && n > 0 {
+		if may := s.budget(n); may < n {
+			s.f.Close()
+			return may, io.EOF
+		}
+	}
 	if errors.Is(err, os.ErrClosed) {
 		return n, io.EOF
 	}
@@ -113,6 +138,9 @@ func (p *process) Sweep() error {
 	}
 }
 
+// killWait is what process 1 has for its last record before it is ended.
+const killWait = 200 * time.Millisecond
+
 // Kill is documented at [Process]. It does not wait.
 func (p *process) Kill() error {
 	select {
@@ -121,11 +149,17 @@ func (p *process) Kill() error {
 	default:
 	}
 	p.killed.Store(true)
-	if p.full {
-		return ignoreDone(p.cmd.Process.Kill())
-	}
 	// The guard must live to sweep up; if it cannot, it goes as well.
-	time.AfterFunc(Grace, func() {
+	patience := Grace
+	if p.full {
+		patience = killWait
+		select {
+		case <-p.settled:
+		default: // nothing runs yet that a record could be about
+			return ignoreDone(p.cmd.Process.Kill())
+		}
+	}
+	time.AfterFunc(patience, func() {
 		select {
 		case <-p.done:
 		default:
@@ -152,35 +186,45 @@ func (p *process) Wait() Exit {
 // end of process 1 is the end of every process of its namespace.
 func (p *process) follow() {
 	var last report
-	lines := bufio.NewReader(p.reports)
-	for n := 0; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			break
+	err := readReports(p.reports, func(r report) {
+		if r.Record != nil {
+			p.last = *r.Record
+		} else if r.Event == eventRecord {
+			return
 		}
-		var r report
-		if json.Unmarshal(line, &r) != nil {
-			break
-		}
-		if r.Event == eventSwept {
+		answers := map[string]chan report{eventSwept: p.swept, eventRecord: p.recorded, eventLayer: p.layers}[r.Event]
+		if answers != nil {
 			select {
-			case p.swept <- r:
+			case answers <- r:
 			default: // nobody waits for it any more
 			}
-			continue
+			return
 		}
-		if last = r; n == 0 {
+		if last.Event == "" {
 			p.first = r
 			close(p.settled)
 		}
+		last = r
+	})
+	if err != nil {
+		// A helper that talks nonsense is not ours any more.
+		_ = p.cmd.Process.Kill()
 	}
 	p.reports.Close()
 	p.detach()
 	// Not cmd.Wait: it is for pipes that it copies itself.
 	state, err := p.cmd.Process.Wait()
-	p.exit = p.end(last, state, err)
+	p.exit = p.group.judge(p.end(last, state, err))
+	p.group.remove()
 	if last.Event == "" {
 		close(p.settled)
+	}
+	if p.last.Usage.Wall == 0 { // the helper told nothing
+		p.last.Usage.Wall = time.Since(p.began)
+	}
+	switch p.exit.Cause {
+	case OutOfMem, OutOfDisk, TooMany, OutOfTime, TooLoud:
+		p.last.Denials = append(p.last.Denials, Denial{Kind: "limit", What: string(p.exit.Cause), Layer: "limits", Count: 1})
 	}
 	p.cleanup()
 	p.stdin.Close()
@@ -190,9 +234,33 @@ func (p *process) follow() {
 	p.mu.Unlock()
 }
 
+// readReports calls handle for each report until the end, which is no error,
+// or until something else comes than an event of at most [maxReport] bytes.
+func readReports(from io.Reader, handle func(report)) error {
+	for lines := bufio.NewReader(from); ; {
+		line, err := readLine(lines, maxReport)
+		if errors.Is(err, errLongLine) {
+			return err
+		}
+		if err != nil {
+			return nil
+		}
+		var r report
+		if err := json.Unmarshal(line, &r); err != nil {
+			return err
+		}
+		if r.Event == "" {
+			return errors.New("a report without an event")
+		}
+		handle(r)
+	}
+}
+
 // end works out how the tree ended from the helper's last words.
 func (p *process) end(last report, state *os.ProcessState, err error) Exit {
 	switch {
+	case p.loud.Load():
+		return killed(TooLoud, fmt.Sprintf("It wrote more than %s to its output, which is the limit.", size(p.output.limit)))
 	case last.Event == eventExit && (last.Exit.Cause != Killed || !p.killed.Load()):
 		return last.Exit
 	case p.killed.Load():

@@ -9,10 +9,12 @@ import (
 
 // Kernel limits of the process numbers of a namespace.
 const (
-	minPidMax  = 301 // smallest value that the kernel takes
-	spareProcs = 32  // above Limits.Procs: our own threads, and room for the watcher to see the excess
-	minFiles   = 64  // open files: fewer and the helper itself could not work
-	lockable   = 8 << 20
+	// reservedPids are the numbers that are given out once only: after the last
+	// one the kernel starts here again (RESERVED_PIDS).
+	reservedPids = 300
+	spareProcs   = 32 // above Limits.Procs: our own threads, and room for the watcher to see the excess
+	minFiles     = 64 // open files: fewer and the helper itself could not work
+	lockable     = 8 << 20
 )
 
 // loopbackUp starts the only interface of the network namespace.

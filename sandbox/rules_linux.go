@@ -25,15 +25,25 @@ func all(e unix.Errno, numbers ...int) []rule {
 func fullRules(countable bool) []rule {
 	rs := commonRules(countable)
 	rs = append(rs,
-		rule{unix.SYS_SOCKET, unix.EAFNOSUPPORT, []condition{
+		rule{nr: unix.SYS_SOCKET, errno: unix.EAFNOSUPPORT, when: []condition{
 			{arg: 0, test: differs, value: unix.AF_UNIX},
 			{arg: 0, test: differs, value: unix.AF_INET},
 			{arg: 0, test: differs, value: unix.AF_INET6},
 		}},
-		rule{unix.SYS_SOCKET, unix.EPERM, []condition{{arg: 1, test: equal, mask: 0xf, value: unix.SOCK_RAW}}},
-		rule{unix.SYS_SOCKET, unix.EPERM, []condition{{arg: 1, test: equal, mask: 0xf, value: unix.SOCK_PACKET}}},
+		rule{nr: unix.SYS_SOCKET, errno: unix.EPERM, when: []condition{{arg: 1, test: equal, mask: 0xf, value: unix.SOCK_RAW}}},
+		rule{nr: unix.SYS_SOCKET, errno: unix.EPERM, when: []condition{{arg: 1, test: equal, mask: 0xf, value: unix.SOCK_PACKET}}},
 	)
 	return rs
+}
+
+// watchedCalls are looked at in passing, inside namespaces: which addresses the
+// program tries. What is beyond its reach there is the network's own doing.
+// Messages with their address in a struct (sendmsg) are not seen.
+func watchedCalls() []rule {
+	return []rule{
+		{nr: unix.SYS_CONNECT, pass: true},
+		{nr: unix.SYS_SENDTO, pass: true, when: []condition{{arg: 4, test: differs, value: 0}}},
+	}
 }
 
 // reducedRules is the stricter list for a program without namespaces: it also
@@ -52,7 +62,7 @@ func reducedRules(countable bool) []rule {
 		unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET)...)
 	for _, nr := range []int{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		// Only on itself; its own number is allowed in no form but 0.
-		rs = append(rs, rule{nr, unix.EPERM, []condition{{arg: 0, test: differs, value: 0}}})
+		rs = append(rs, rule{nr: nr, errno: unix.EPERM, when: []condition{{arg: 0, test: differs, value: 0}}})
 	}
 	return rs
 }
@@ -88,19 +98,21 @@ func commonRules(countable bool) []rule {
 		rs = append(rs, all(unix.EPERM, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET)...)
 	}
 	rs = append(rs,
-		rule{unix.SYS_CLONE, unix.EPERM, []condition{{arg: 0, test: hasBits, mask: namespaceFlags}}},
+		// A listener of the program's own must never answer for ours.
+		rule{nr: unix.SYS_SECCOMP, errno: unix.EBUSY, when: []condition{{arg: 1, test: hasBits, mask: unix.SECCOMP_FILTER_FLAG_NEW_LISTENER}}},
+		rule{nr: unix.SYS_CLONE, errno: unix.EPERM, when: []condition{{arg: 0, test: hasBits, mask: namespaceFlags}}},
 		// Reading the personality (all ones) and the normal one (0) are fine.
-		rule{unix.SYS_PERSONALITY, unix.EPERM, []condition{{arg: 0, test: differs, value: 0xffffffff}, {arg: 0, test: differs, value: 0}}},
+		rule{nr: unix.SYS_PERSONALITY, errno: unix.EPERM, when: []condition{{arg: 0, test: differs, value: 0xffffffff}, {arg: 0, test: differs, value: 0}}},
 		// Typing into somebody's terminal.
-		rule{unix.SYS_IOCTL, unix.EPERM, []condition{{arg: 1, test: equal, value: unix.TIOCSTI}}},
-		rule{unix.SYS_IOCTL, unix.EPERM, []condition{{arg: 1, test: equal, value: unix.TIOCLINUX}}},
-		rule{unix.SYS_SOCKETPAIR, unix.EAFNOSUPPORT, []condition{{arg: 0, test: differs, value: unix.AF_UNIX}}},
-		rule{unix.SYS_FCHMOD, unix.EPERM, []condition{{arg: 1, test: hasBits, mask: setIDBits}}},
-		rule{unix.SYS_FCHMODAT, unix.EPERM, []condition{{arg: 2, test: hasBits, mask: setIDBits}}},
-		rule{unix.SYS_FCHMODAT2, unix.EPERM, []condition{{arg: 2, test: hasBits, mask: setIDBits}}},
-		rule{unix.SYS_MKNODAT, unix.EPERM, []condition{{arg: 2, test: hasBits, mask: setIDBits}}},
-		rule{unix.SYS_MKDIRAT, unix.EPERM, []condition{{arg: 2, test: hasBits, mask: setIDBits}}},
-		rule{unix.SYS_OPENAT, unix.EPERM, []condition{{arg: 2, test: hasBits, mask: creatBits}, {arg: 3, test: hasBits, mask: setIDBits}}},
+		rule{nr: unix.SYS_IOCTL, errno: unix.EPERM, when: []condition{{arg: 1, test: equal, value: unix.TIOCSTI}}},
+		rule{nr: unix.SYS_IOCTL, errno: unix.EPERM, when: []condition{{arg: 1, test: equal, value: unix.TIOCLINUX}}},
+		rule{nr: unix.SYS_SOCKETPAIR, errno: unix.EAFNOSUPPORT, when: []condition{{arg: 0, test: differs, value: unix.AF_UNIX}}},
+		rule{nr: unix.SYS_FCHMOD, errno: unix.EPERM, when: []condition{{arg: 1, test: hasBits, mask: setIDBits}}},
+		rule{nr: unix.SYS_FCHMODAT, errno: unix.EPERM, when: []condition{{arg: 2, test: hasBits, mask: setIDBits}}},
+		rule{nr: unix.SYS_FCHMODAT2, errno: unix.EPERM, when: []condition{{arg: 2, test: hasBits, mask: setIDBits}}},
+		rule{nr: unix.SYS_MKNODAT, errno: unix.EPERM, when: []condition{{arg: 2, test: hasBits, mask: setIDBits}}},
+		rule{nr: unix.SYS_MKDIRAT, errno: unix.EPERM, when: []condition{{arg: 2, test: hasBits, mask: setIDBits}}},
+		rule{nr: unix.SYS_OPENAT, errno: unix.EPERM, when: []condition{{arg: 2, test: hasBits, mask: creatBits}, {arg: 3, test: hasBits, mask: setIDBits}}},
 	)
 	return append(rs, archRules()...)
 }

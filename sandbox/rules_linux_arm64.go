@@ -18,3 +18,10 @@ func reducedIgnored() []int {
 
 // archRules is empty: there are no calls that only this architecture has.
 func archRules() []rule { return nil }
+
+// archCallNames are like callNames.
+var archCallNames = map[int]string{
+	unix.SYS_FCHOWN:    "fchown",
+	unix.SYS_FCHOWNAT:  "fchownat",
+	unix.SYS_UTIMENSAT: "utimensat",
+}

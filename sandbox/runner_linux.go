@@ -5,12 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
+	"time"
 
+	"atoll/sandbox/proxy"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,6 +28,11 @@ type runner struct {
 
 	mu    sync.Mutex
 	known *ability // what the first probe found
+	// groups is set by the probe where the system lends control groups.
+	groups *cgroups
+
+	// upstream is [proxy.Options.Upstream]; tests put their own here.
+	upstream func(*http.Request) (*url.URL, error)
 }
 
 func newRunner(o Options) Runner { return &runner{helper: append([]string(nil), o.Helper...)} }
@@ -51,13 +61,27 @@ func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error
 		if hole := protectedInside(o.Read, o.Write); hole != "" {
 			return nil, refusal{fmt.Sprintf("%s must stay read-only inside a writable folder, and only namespaces can do that. %s", hole, can.full.fix)}
 		}
+		if p.Network.Mode != NetworkOff {
+			return nil, refusal{fmt.Sprintf("a network of mode %q needs namespaces; without them only programs with no network are started. %s", p.Network.Mode, can.full.fix)}
+		}
 		o.Stage = stageGuard
 	default:
 		return nil, refusal{can.full.reason + " " + can.full.fix}
 	}
-	proc, _, err := r.launch(ctx, o, c.Files)
+	var out *proxy.Proxy
+	if p.Network.proxied() {
+		out, err = proxy.New(proxy.Options{Hosts: p.Network.Hosts, All: p.Network.Mode == NetworkOn, Upstream: r.upstream})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
+		}
+		o.Env = proxyEnv(o.Env)
+	}
+	proc, _, err := r.launch(ctx, o, c.Files, out)
 	if err != nil {
 		return nil, err
+	}
+	if o.Layers != "" && proc.full {
+		return newLayered(proc, o), nil
 	}
 	return proc, nil
 }
@@ -83,7 +107,7 @@ func (c Command) check() error {
 func newOrder(p Policy, c Command) (order, error) {
 	o := order{
 		Path: c.Path, Args: c.Args, Dir: c.Dir, Env: p.Env, Files: len(c.Files),
-		Limits: p.Limits.Filled(), UID: insideUID, Links: map[string]string{},
+		Limits: p.Limits.Filled(), UID: insideUID, Links: map[string]string{}, Network: p.Network.Mode,
 	}
 	if o.Env == nil {
 		o.Env = []string{}
@@ -107,6 +131,17 @@ func newOrder(p Policy, c Command) (order, error) {
 	}
 	if o.Write, err = resolve(p.Write); err != nil {
 		return o, err
+	}
+	if err := o.protect(); err != nil {
+		return o, err
+	}
+	if p.GPU {
+		o.addGraphics()
+	}
+	if p.Layers != "" {
+		if o.Layers, err = filepath.EvalSymlinks(p.Layers); err != nil {
+			return o, err
+		}
 	}
 	// The program itself must be there, and no more of its folder; so must
 	// every link on the way to it.
@@ -163,9 +198,9 @@ func protectedInside(read, write []string) string {
 	return ""
 }
 
-// launch starts the helper with an order and waits until the program runs.
-// The files stay open here.
-func (r *runner) launch(ctx context.Context, o order, files []*os.File) (*process, facts, error) {
+// launch starts the helper with an order and waits until the program runs. The
+// files stay open here. The proxy, nil without one, ends with the program.
+func (r *runner) launch(ctx context.Context, o order, files []*os.File, out *proxy.Proxy) (*process, facts, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, facts{}, err
 	}
@@ -182,12 +217,56 @@ func (r *runner) launch(ctx context.Context, o order, files []*os.File) (*proces
 		o.TmpDir = dir
 		o.Env = o.privateTemp()
 	}
-	proc, err := r.spawn(ctx, o, files, cleanup)
+	var group *cgroup
+	if r.groups != nil {
+		var err error
+		if group, err = r.groups.make(o.Limits); err != nil {
+			if out != nil {
+				out.Close()
+			}
+			cleanup()
+			return nil, facts{}, err
+		}
+		o.Counted = true
+	}
+	var ours *os.File
+	if out != nil {
+		remove := cleanup
+		cleanup = func() {
+			out.Close()
+			remove()
+		}
+		var theirs *os.File
+		var err error
+		if ours, theirs, err = socketPair(); err != nil {
+			group.remove()
+			cleanup()
+			return nil, facts{}, fmt.Errorf("make socket: %w", err)
+		}
+		defer theirs.Close()
+		files = append(slices.Clip(files), theirs)
+	}
+	proc, err := r.spawn(ctx, o, files, cleanup, group)
 	if err != nil {
+		group.remove()
 		cleanup()
+		if ours != nil {
+			ours.Close()
+		}
 		return nil, facts{}, err
 	}
+	proc.proxy = out
 	<-proc.settled
+	if out != nil && proc.first.Event == eventStarted {
+		if err := serveProxy(out, ours); err != nil {
+			_ = proc.Kill()
+			proc.Wait()
+			proc.closeEnds()
+			return nil, facts{}, &startError{"start network", err.Error()}
+		}
+	} else if ours != nil {
+		ours.Close()
+	}
 	switch first := proc.first; {
 	case first.Event == eventStarted:
 		return proc, first.Facts, nil
@@ -222,7 +301,7 @@ func closeAll(files []*os.File) {
 }
 
 // spawn starts the helper and hands it the order.
-func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup func()) (*process, error) {
+func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup func(), group *cgroup) (*process, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
@@ -243,10 +322,16 @@ func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup f
 		return pr
 	}
 	p := &process{
-		full: o.Stage == stageFull, cleanup: cleanup,
-		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)},
+		full: o.Stage == stageFull, cleanup: cleanup, group: group,
+		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)}, began: time.Now(),
 		control: pipe(true), reports: pipe(false),
-		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1),
+		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1), recorded: make(chan report, 1), layers: make(chan report, 1),
+	}
+	if l := o.Limits.Output; l > 0 {
+		p.output.limit = l
+		for _, s := range []*stream{p.stdout, p.stderr} {
+			s.budget = p.spend
+		}
 	}
 	if err != nil {
 		closeAll(theirs)
@@ -265,6 +350,9 @@ func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup f
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Geteuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Getegid(), Size: 1}}
 		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SYS_PTRACE}
+	}
+	if group != nil {
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, group.fd
 	}
 	err = cmd.Start()
 	closeAll(theirs)

@@ -47,6 +47,47 @@ type rule struct {
 	nr    int
 	errno unix.Errno
 	when  []condition
+	// pass makes it a call that is only looked at and goes on. Nothing may rest
+	// on such a rule: its arguments can change after the look.
+	pass bool
+}
+
+// counted reports whether the kernel asks the helper about the call, instead of
+// refusing it itself. It does not where libraries try a call in passing and
+// have another way (ENOSYS, success), nor where the answer guards the asking.
+func (r rule) counted() bool {
+	return r.pass || r.errno != 0 && r.errno != unix.ENOSYS && r.nr != unix.SYS_SECCOMP
+}
+
+// verdict is what the filter returns for the rule.
+func (r rule) verdict(ask bool) unix.SockFilter {
+	if ask && r.counted() {
+		return op(opRet, unix.SECCOMP_RET_USER_NOTIF)
+	}
+	return refuse(r.errno)
+}
+
+// matches does what the filter has done with the same arguments.
+func (r rule) matches(nr int, args *[6]uint64) bool {
+	if r.nr != nr {
+		return false
+	}
+	for _, c := range r.when {
+		if !c.holds(uint32(args[c.arg])) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c condition) holds(v uint32) bool {
+	switch {
+	case c.test == hasBits:
+		return v&c.mask != 0
+	case c.mask != 0:
+		v &= c.mask
+	}
+	return (v == c.value) == (c.test == equal)
 }
 
 const (
@@ -71,8 +112,9 @@ func refuse(e unix.Errno) unix.SockFilter {
 
 // assemble builds a filter for the architecture arch (AUDIT_ARCH_*). Foreign
 // architectures are killed, x32 and unknown calls get ENOSYS, the first rule
-// that matches refuses, and the rest is allowed.
-func assemble(arch uint32, x32 bool, rules []rule) ([]unix.SockFilter, error) {
+// that matches refuses, and the rest is allowed. With ask, the listener of the
+// filter answers for the rules that are counted.
+func assemble(arch uint32, x32 bool, rules []rule, ask bool) ([]unix.SockFilter, error) {
 	p := []unix.SockFilter{
 		op(opLoad, offArch),
 		jump(opEqual, arch, 1, 0),
@@ -84,7 +126,10 @@ func assemble(arch uint32, x32 bool, rules []rule) ([]unix.SockFilter, error) {
 	}
 	p = append(p, jump(opAbove, lastKnown, 0, 1), refuse(unix.ENOSYS))
 	for _, r := range rules {
-		block := r.block()
+		if r.pass && !ask {
+			continue
+		}
+		block := r.block(ask)
 		if len(block) > 255 {
 			return nil, fmt.Errorf("filter rule for call %d is too long", r.nr)
 		}
@@ -100,9 +145,9 @@ func assemble(arch uint32, x32 bool, rules []rule) ([]unix.SockFilter, error) {
 
 // block is the code that runs when the number matched. When a condition does
 // not hold it reloads the number and falls out at its end.
-func (r rule) block() []unix.SockFilter {
+func (r rule) block(ask bool) []unix.SockFilter {
 	if len(r.when) == 0 {
-		return []unix.SockFilter{refuse(r.errno)}
+		return []unix.SockFilter{r.verdict(ask)}
 	}
 	size := 2 // refuse, reload
 	for _, c := range r.when {
@@ -127,7 +172,7 @@ func (r rule) block() []unix.SockFilter {
 			b = append(b, jump(opBits, c.mask, 0, out))
 		}
 	}
-	return append(b, refuse(r.errno), op(opLoad, offNr))
+	return append(b, r.verdict(ask), op(opLoad, offNr))
 }
 
 func (c condition) size() int {
@@ -137,17 +182,32 @@ func (c condition) size() int {
 	return 2
 }
 
-// installFilter puts the filter on every thread of this process. The thread
-// must have no_new_privs.
-func installFilter(rules []rule) error {
-	p, err := assemble(auditArch, hasX32, rules)
+// installFilter puts the filter on the calling thread, which must be locked and
+// have no_new_privs, and on what it starts. It returns the descriptor on which
+// the kernel asks about refused calls, -1 where that is not to be had: on old
+// kernels, and inside another filter that asks. Another thread must answer
+// there, so the filter is not put on all of them.
+func installFilter(rules []rule) (int, error) {
+	if fd, err := loadFilter(rules, true); err == nil {
+		return fd, nil
+	}
+	_, err := loadFilter(rules, false)
+	return -1, err
+}
+
+func loadFilter(rules []rule, ask bool) (int, error) {
+	p, err := assemble(auditArch, hasX32, rules, ask)
 	if err != nil {
-		return err
+		return -1, err
+	}
+	flags := uintptr(0)
+	if ask {
+		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
 	}
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
-	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	fd, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
 	if e != 0 {
-		return e
+		return -1, e
 	}
-	return nil
+	return int(fd), nil
 }

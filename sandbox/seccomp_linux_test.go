@@ -58,15 +58,15 @@ const (
 func errno(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 
 func TestFilter(t *testing.T) {
-	full, err := assemble(auditArch, hasX32, fullRules(true))
+	full, err := assemble(auditArch, hasX32, fullRules(true), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reduced, err := assemble(auditArch, hasX32, reducedRules(true))
+	reduced, err := assemble(auditArch, hasX32, reducedRules(true), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	uncounted, err := assemble(auditArch, hasX32, fullRules(false))
+	uncounted, err := assemble(auditArch, hasX32, fullRules(false), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestFilter(t *testing.T) {
 
 func TestEveryRuleRefuses(t *testing.T) {
 	for name, rules := range map[string][]rule{"full": fullRules(true), "reduced": reducedRules(true)} {
-		p, err := assemble(auditArch, hasX32, rules)
+		p, err := assemble(auditArch, hasX32, rules, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,8 @@ type sweeper struct {
 	hold func(stop bool) // keeps the program from starting more meanwhile
 	keep int             // the program
 	out  io.Writer
+
+	layers *layerMounts // nil where there are none
 }
 
 // sweep answers the host's request.

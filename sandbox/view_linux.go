@@ -75,6 +75,9 @@ func newView(o order) view {
 		}
 	}
 	v.binds = append(v.binds, policyBinds(o.Read, o.Write)...)
+	if o.Layers != "" {
+		v.binds = append(v.binds, bind{src: o.Layers, dst: layersPlace, writable: true})
+	}
 	return v
 }
 

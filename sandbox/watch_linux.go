@@ -25,15 +25,12 @@ type watcher struct {
 	pids     func() []int // of the tree, without the helper
 	tmp      []string     // file systems whose pages are memory
 	growth   *growth
+	book     *ledger
 	exceeded atomic.Bool // set before the end is announced
 }
 
-// run announces the first limit that is exceeded. It returns at once when
-// there is nothing to watch.
+// run announces the first limit that is exceeded.
 func (w *watcher) run(ends chan<- Exit) {
-	if w.limits.Memory < 0 && w.limits.Procs < 0 && w.growth == nil {
-		return
-	}
 	for wait := pollFast; ; {
 		time.Sleep(wait)
 		e, near := w.check()
@@ -52,35 +49,42 @@ func (w *watcher) run(ends chan<- Exit) {
 // near one.
 func (w *watcher) check() (*Exit, bool) {
 	near := false
-	if w.limits.Memory > 0 || w.limits.Procs > 0 {
-		pids := w.pids()
-		memory, threads := int64(0), 0
+	pids := w.pids()
+	memory, threads := w.tmpPages(), 0
+	for _, p := range pids {
+		m, t := usage(p)
+		memory, threads = memory+m, threads+t
+	}
+	l := w.limits
+	if l.Memory > 0 && memory > l.Memory {
+		// The quick count has shared pages once for each process; the exact one is slow.
+		memory = w.tmpPages()
 		for _, p := range pids {
-			m, t := usage(p)
-			memory, threads = memory+m, threads+t
+			memory += exactUsage(p)
 		}
-		if l := w.limits.Procs; l > 0 {
-			if threads > l {
-				e := killed(TooMany, fmt.Sprintf("There were %d processes and threads; the limit is %d.", threads, l))
-				return &e, false
-			}
-			near = threads > l/2
+	}
+	w.book.seen(memory, threads)
+	if l.Procs > 0 {
+		if threads > l.Procs {
+			e := killed(TooMany, fmt.Sprintf("There were %d processes and threads; the limit is %d.", threads, l.Procs))
+			return &e, false
 		}
-		if l := w.limits.Memory; l > 0 {
-			memory += w.tmpPages()
-			if memory > l {
-				// The quick count has shared pages once for each process; the exact one is slow.
-				memory = w.tmpPages()
-				for _, p := range pids {
-					memory += exactUsage(p)
-				}
-			}
-			if memory > l {
-				e := killed(OutOfMem, fmt.Sprintf("It used %s of memory; the limit is %s.", size(memory), size(l)))
-				return &e, false
-			}
-			near = near || memory > l/2
+		near = threads > l.Procs/2
+	}
+	if l.Memory > 0 {
+		if memory > l.Memory {
+			e := killed(OutOfMem, fmt.Sprintf("It used %s of memory; the limit is %s.", size(memory), size(l.Memory)))
+			return &e, false
 		}
+		near = near || memory > l.Memory/2
+	}
+	if l.CPU > 0 {
+		cpu := w.book.cpuTime(pids)
+		if cpu > l.CPU {
+			e := killed(OutOfTime, fmt.Sprintf("It used %s of processor time; the limit is %s.", span(cpu), span(l.CPU)))
+			return &e, false
+		}
+		near = near || cpu > l.CPU-time.Second
 	}
 	if w.growth != nil {
 		if e := w.growth.check(); e != nil {

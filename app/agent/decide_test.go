@@ -1,7 +1,10 @@
 package agent_test
 
 import (
+	"context"
 	"encoding/json"
+	"iter"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -12,6 +15,13 @@ import (
 	"atoll/app/event"
 	"atoll/storage"
 )
+
+// nothing is a log without entries.
+type nothing struct{}
+
+func (nothing) Since(context.Context, uint64) iter.Seq2[storage.Entry, error] {
+	return func(func(storage.Entry, error) bool) {}
+}
 
 // What a person is asked, what they say, and what becomes of code and files.
 func TestEffectsAreDecidedAbout(t *testing.T) {
@@ -47,11 +57,12 @@ func TestEffectsAreDecidedAbout(t *testing.T) {
 			w := &world{t: t, answers: []string{"```good", "It is 12."}, mode: c.mode, policy: c.policy, effects: c.effects,
 				cells: map[string]storage.Result{"good": printed("12\n"), "better": printed("12\n")}}
 			var asked []string
-			bus := event.NewBus(nil)
+			bus := event.NewBus(nothing{})
 			gate := approval.NewGate(bus, nil)
-			asks := bus.Watch(t.Context())
-			go func() {
-				for e := range asks {
+			ctx, done := context.WithCancel(t.Context())
+			watched := make(chan struct{})
+			person := func(es []event.Event) error {
+				for _, e := range es {
 					if e.Ask == nil || !e.Ask.Open {
 						continue
 					}
@@ -70,12 +81,22 @@ func TestEffectsAreDecidedAbout(t *testing.T) {
 						t.Error(err)
 					}
 				}
+				return nil
+			}
+			go func() {
+				defer close(watched)
+				_ = bus.Watch(ctx, 0, person) // ends with the context
 			}()
+			for bus.Watchers() == 0 {
+				runtime.Gosched()
+			}
 			body, _ := json.Marshal(storage.User{Text: "compute 3*4"})
 			es, _ := w.Append(t.Context(), storage.Entry{Kind: storage.UserSaid, Body: body})
 			r := &agent.Runner{Log: w, Gate: gate, Cells: w, Show: func(event.Event) {}}
 			_ = r.Run(t.Context(), agent.Turn{ID: "t", Chat: "c", Leaf: es[0].ID, Model: w, Ref: "test/model",
 				Mode: func() string { return w.mode }, Policy: func() storage.ChatPolicy { return w.policy }})
+			done()
+			<-watched
 			if d := cmp.Diff(c.asked, asked); d != "" {
 				t.Error("asked:", d)
 			}
@@ -93,4 +114,3 @@ func TestEffectsAreDecidedAbout(t *testing.T) {
 		})
 	}
 }
-

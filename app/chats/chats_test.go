@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"atoll/app/api"
 	"atoll/app/agent"
+	"atoll/app/api"
 	"atoll/app/approval"
 	"atoll/app/boundary"
 	"atoll/app/chats"

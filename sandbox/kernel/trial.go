@@ -24,8 +24,9 @@ type Trial struct {
 // are the session's own: they stay whatever becomes of the files, unless the
 // interpreter went down.
 //
-// Errors: those of Run; one that wraps [sandbox.ErrUnsupported] when writes
-// cannot be held back here, and nothing was run then.
+// Errors: those of Run; and, when nothing was run because writes cannot be held
+// back, one that wraps [sandbox.ErrUnsupported], or [sandbox.ErrHeld] while the
+// code has a file open for writing.
 func (s *Python) Try(ctx context.Context, code string, out func(Output)) (Result, *Trial, error) {
 	if err := s.take(ctx); err != nil {
 		r, err := notStarted(ctx, err)
@@ -54,6 +55,9 @@ func (s *Python) Try(ctx context.Context, code string, out func(Output)) (Result
 	if err != nil {
 		return res, nil, errors.Join(err, layer.Discard())
 	}
+	if s.p != nil {
+		s.sweep() // what still runs could go on writing while a person looks
+	}
 	t := &Trial{s: s, layer: layer}
 	if t.Changes, err = layer.Changes(); err != nil {
 		return res, nil, errors.Join(fmt.Errorf("look at what was written: %w", err), layer.Discard())
@@ -79,9 +83,22 @@ func (s *Python) CanTry(ctx context.Context) (bool, error) {
 	return ok, nil
 }
 
-// Keep carries out what the run wrote. The error says which files could not be
-// written; their new content is kept beside them.
-func (t *Trial) Keep() error { return t.end(t.layer.Commit) }
+// Keep carries out what the run wrote, also what the machine would run later:
+// whoever keeps it has seen that in Changes. The error is a
+// [sandbox.CommitError] when some files could not be written; it says where
+// their new content is kept.
+func (t *Trial) Keep() error {
+	return t.end(func() error {
+		if p, ok := t.layer.(sandbox.Permitter); ok {
+			for _, c := range t.Changes {
+				if c.Runs != "" {
+					p.Permit(c.Path)
+				}
+			}
+		}
+		return t.layer.Commit()
+	})
+}
 
 // Drop leaves all files as they were before the run.
 func (t *Trial) Drop() error { return t.end(t.layer.Discard) }

@@ -1,0 +1,121 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"atoll/sandbox/proxy"
+	"golang.org/x/sys/unix"
+)
+
+// The proxy runs outside. What the program connects to is a socket that the
+// helper has made inside, in the program's network, and handed to the host: so
+// no byte passes the helper, and nothing outside has a name inside.
+
+// proxyPort is where the program finds the proxy, on its own loopback.
+const proxyPort = 3128
+
+// proxyVariables tell programs of the proxy.
+var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}
+
+// proxied reports whether the program gets a proxy.
+func (n Network) proxied() bool { return n.Mode == NetworkHosts || n.Mode == NetworkOn }
+
+const noProxy = "localhost,127.0.0.1,::1"
+
+// proxyEnv returns the environment with the proxy in it.
+func proxyEnv(env []string) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		key, _, _ := strings.Cut(e, "=")
+		return slices.Contains(proxyVariables, key) || strings.EqualFold(key, "NO_PROXY")
+	})
+	for _, key := range proxyVariables {
+		out = append(out, fmt.Sprintf("%s=http://127.0.0.1:%d", key, proxyPort))
+	}
+	return append(out, "NO_PROXY="+noProxy, "no_proxy="+noProxy)
+}
+
+// openNetwork brings up what the mode has of the network inside, and sends the
+// proxy's socket to the host.
+func openNetwork(o order) error {
+	if o.Network == NetworkOff {
+		return nil
+	}
+	if err := loopbackUp(); err != nil {
+		return err
+	}
+	if !(Network{Mode: o.Network}).proxied() {
+		return nil
+	}
+	host := filesFD + o.Files
+	defer unix.Close(host)
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: proxyPort, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return err
+	}
+	if err := unix.Listen(fd, 128); err != nil {
+		return err
+	}
+	return unix.Sendmsg(host, []byte{0}, unix.UnixRights(fd), nil, 0)
+}
+
+// socketPair returns two connected sockets for handing over descriptors.
+func socketPair() (ours, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "host"), os.NewFile(uintptr(fds[1]), "helper"), nil
+}
+
+// receive reads what is there and takes the descriptors that came with it; it
+// waits only when told to.
+func receive(fd int, b []byte, flags int) (n int, fds []int, err error) {
+	oob := make([]byte, unix.CmsgSpace(4*8))
+	n, oobn, _, _, err := unix.Recvmsg(fd, b, oob, flags|unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return 0, nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
+	if err != nil {
+		return n, nil, err
+	}
+	for i := range messages {
+		// Other kinds of messages were not asked for.
+		if more, err := unix.ParseUnixRights(&messages[i]); err == nil {
+			fds = append(fds, more...)
+		}
+	}
+	return n, fds, nil
+}
+
+// serveProxy takes the socket that the helper has sent and answers on it.
+func serveProxy(p *proxy.Proxy, from *os.File) error {
+	defer from.Close()
+	_, fds, err := receive(int(from.Fd()), make([]byte, 1), unix.MSG_DONTWAIT)
+	if err == nil && len(fds) != 1 {
+		err = errors.New("the helper sent no socket")
+	}
+	if err != nil {
+		for _, fd := range fds {
+			unix.Close(fd)
+		}
+		return err
+	}
+	f := os.NewFile(uintptr(fds[0]), "proxy")
+	defer f.Close()
+	l, err := net.FileListener(f)
+	if err != nil {
+		return err
+	}
+	go p.Serve(l) // until Close
+	return nil
+}

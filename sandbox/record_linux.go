@@ -1,0 +1,68 @@
+package sandbox
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Record is documented at [Recorder]. While the program runs the helper looks
+// anew; after the end it is the last look, or, when the helper was killed, the
+// last one that anybody asked for.
+func (p *process) Record() (Record, error) {
+	p.recording.Lock()
+	defer p.recording.Unlock()
+	select {
+	case <-p.recorded: // of a call that has waited in vain
+	default:
+	}
+	if err := ignoreDone(p.command(cmdRecord)); err != nil {
+		return Record{}, err
+	}
+	late := time.NewTimer(sweepWait) // a sweep may be in the way
+	defer late.Stop()
+	select {
+	case r := <-p.recorded:
+		return p.withGroup(p.withProxy(*r.Record)), nil
+	case <-p.done:
+		return p.withGroup(p.withProxy(p.last)), nil
+	case <-late.C:
+		return Record{}, errors.New("record of the run: the sandbox helper does not answer")
+	}
+}
+
+// withProxy adds what the proxy has seen.
+func (p *process) withProxy(r Record) Record {
+	if p.proxy == nil {
+		return r
+	}
+	seen := p.proxy.Log()
+	r.Layers = append(slices.Clip(r.Layers), "proxy")
+	r.Denials = slices.Clip(r.Denials)
+	for _, host := range slices.Sorted(maps.Keys(seen.Refused)) {
+		r.Denials = append(r.Denials, Denial{Kind: "network", What: host, Layer: "proxy", Count: seen.Refused[host]})
+	}
+	r.Usage.Sent, r.Usage.Received, r.Usage.Hosts = seen.Sent, seen.Received, seen.Hosts
+	return r
+}
+
+// spend takes n read bytes from what may be read, and returns how many of them
+// may be passed on. With the first that may not, the tree ends.
+func (p *process) spend(n int) int {
+	p.output.mu.Lock()
+	defer p.output.mu.Unlock()
+	may := int(min(int64(n), p.output.limit-p.output.used))
+	p.output.used += int64(n)
+	if may < n {
+		may = max(may, 0)
+		select {
+		case <-p.done:
+		default:
+			p.loud.Store(true)
+			// The limit, not a person, has ended it.
+			_ = p.Kill()
+		}
+	}
+	return may
+}
