@@ -43,14 +43,18 @@ func (r *runner) try(ctx context.Context) (ability, error) {
 		a.full = refused{err.Error(), "Install the system's core utilities."}
 		return a, nil
 	}
-	if a.seen, err = r.tryStage(ctx, stageFull, program); err == nil {
-		a.level = LevelFull
-		return a, nil
+	if r.reduced {
+		a.full = refused{"Namespaces are left alone, as was asked for.", "Ask for the full level."}
+	} else {
+		if a.seen, err = r.tryStage(ctx, stageFull, program); err == nil {
+			a.level = LevelFull
+			return a, nil
+		}
+		if ctx.Err() != nil {
+			return a, ctx.Err()
+		}
+		a.full = explain(err, setting)
 	}
-	if ctx.Err() != nil {
-		return a, ctx.Err()
-	}
-	a.full = explain(err, setting)
 	if a.reduced = reducedForbidden(); a.reduced.reason != "" {
 		return a, nil
 	}
