@@ -41,7 +41,7 @@ type fixture struct {
 var decoys = map[string][]string{
 	"home":    {".ssh/id_rsa", ".bashrc", ".netrc", ".aws/credentials"},
 	"outside": {"secret.txt", "append.txt", "move.txt", "unlink.txt", "truncate.txt", "mode.txt"},
-	"project": {".git/config", ".git/hooks/sample"},
+	"project": {".git/config", ".git/hooks/sample", ".vscode/tasks.json", "sitecustomize.py", ".venv/lib/python3/site-packages/old.pth"},
 }
 
 func (t *test) newFixture() (_ *fixture, err error) {
@@ -94,7 +94,8 @@ func (t *test) newFixture() (_ *fixture, err error) {
 	}
 	fx.facts["left_port"] = port(l.Addr())
 	l.Close()
-	sockets := map[string]string{"sock_home": filepath.Join(fx.home, "agent.sock"), "sock_tmp": filepath.Join(tmp, "X0")}
+	sockets := map[string]string{"sock_home": filepath.Join(fx.home, "agent.sock"), "sock_tmp": filepath.Join(tmp, "X0"),
+		"sock_docker": filepath.Join(fx.outside, "docker.sock"), "sock_bus": filepath.Join(fx.home, "bus")}
 	for name, p := range sockets {
 		if _, err := fx.serve("unix", p); err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func (t *test) newFixture() (_ *fixture, err error) {
 		return nil, err
 	}
 	for name, v := range map[string]any{
-		"home": fx.home, "outside": fx.outside, "ws": fx.ws, "project": fx.project, "secret": secret, "amd64": runtime.GOARCH == "amd64",
+		"home": fx.home, "home_decoy": fx.home, "outside": fx.outside, "ws": fx.ws, "project": fx.project, "secret": secret, "amd64": runtime.GOARCH == "amd64",
 		"left_tmp": filepath.Join(os.TempDir(), id+"-left"), "left_shm": "/dev/shm/" + id + "-left", "left_abstract": id + "-left",
 		"pid": os.Getpid(),
 	} {
@@ -160,8 +161,14 @@ func (fx *fixture) folders(dir string) error {
 			}
 		}
 	}
-	fx.readOnly = []string{filepath.Join(fx.project, ".git", "hooks"), filepath.Join(fx.project, ".git", "config")}
-	return nil
+	// The sandbox protects these by itself; where it knows none, it is told to.
+	known, err := sandbox.Protected(fx.project)
+	if len(known) == 0 && err == nil {
+		for _, name := range []string{".git/hooks", ".git/config", ".vscode/tasks.json", "sitecustomize.py", ".venv/lib/python3/site-packages/old.pth"} {
+			fx.readOnly = append(fx.readOnly, filepath.Join(fx.project, name))
+		}
+	}
+	return err
 }
 
 // script puts the tables into the work folder.
@@ -193,6 +200,9 @@ func (fx *fixture) write() error {
 	}
 	var s strings.Builder
 	for name, v := range fx.facts {
+		if name == "home" {
+			continue // the shell has a HOME; theirs is home_decoy
+		}
 		switch v := v.(type) {
 		case string:
 			fmt.Fprintf(&s, "%s='%s'\n", strings.ToUpper(name), strings.ReplaceAll(v, "'", `'\''`))
@@ -286,7 +296,7 @@ func (fx *fixture) damage() []string {
 			}
 		}
 	}
-	for folder, want := range map[string]int{"home": 5, "outside": 6, "project/.git/hooks": 1} {
+	for folder, want := range map[string]int{"home": 6, "outside": 7, "project/.git/hooks": 1} {
 		if entries, err := os.ReadDir(filepath.Join(fx.base, folder)); err != nil || len(entries) != want {
 			bad = append(bad, fmt.Sprintf("%s holds %v (%v)", folder, entries, err))
 		}

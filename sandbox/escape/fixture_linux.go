@@ -30,6 +30,10 @@ var calls = map[string]int{
 	"kexec_load": unix.SYS_KEXEC_LOAD, "init_module": unix.SYS_INIT_MODULE, "swapon": unix.SYS_SWAPON,
 	"acct": unix.SYS_ACCT, "settimeofday": unix.SYS_SETTIMEOFDAY, "sethostname": unix.SYS_SETHOSTNAME,
 	"syslog": unix.SYS_SYSLOG, "vhangup": unix.SYS_VHANGUP, "ioctl": unix.SYS_IOCTL, "memfd_create": unix.SYS_MEMFD_CREATE,
+	"memfd_secret": unix.SYS_MEMFD_SECRET, "renameat2": unix.SYS_RENAMEAT2, "rt_sigqueueinfo": unix.SYS_RT_SIGQUEUEINFO,
+	"process_vm_writev": unix.SYS_PROCESS_VM_WRITEV, "process_madvise": unix.SYS_PROCESS_MADVISE, "move_pages": unix.SYS_MOVE_PAGES,
+	"semget": unix.SYS_SEMGET, "msgget": unix.SYS_MSGGET, "delete_module": unix.SYS_DELETE_MODULE, "quotactl": unix.SYS_QUOTACTL,
+	"clock_settime": unix.SYS_CLOCK_SETTIME, "adjtimex": unix.SYS_ADJTIMEX, "capset": unix.SYS_CAPSET, "fchmodat": unix.SYS_FCHMODAT,
 }
 
 // kernelObjects makes what lies in no folder: abstract sockets, shared memory,
@@ -54,6 +58,7 @@ func (fx *fixture) kernelObjects(id string) error {
 		return os.NewSyscallError("shmget", err)
 	}
 	fx.later(func() { unix.SysvShmCtl(segment, unix.IPC_RMID, nil) })
+	fx.sysv(key)
 	fx.queue(id)
 	fx.facts["left_key"] = key + 1<<24
 	fx.later(func() {
@@ -69,6 +74,16 @@ func (fx *fixture) kernelObjects(id string) error {
 		fx.facts[name] = v
 	}
 	return nil
+}
+
+// sysv makes a semaphore and a queue of the older kind, where the kernel has them.
+func (fx *fixture) sysv(key int) {
+	if id, _, e := unix.Syscall(unix.SYS_SEMGET, uintptr(key), 1, unix.IPC_CREAT|0o666); e == 0 {
+		fx.later(func() { unix.Syscall(unix.SYS_SEMCTL, id, 0, unix.IPC_RMID) })
+	}
+	if id, _, e := unix.Syscall(unix.SYS_MSGGET, uintptr(key), unix.IPC_CREAT|0o666, 0); e == 0 {
+		fx.later(func() { unix.Syscall(unix.SYS_MSGCTL, id, unix.IPC_RMID, 0) })
+	}
 }
 
 // queue makes a POSIX message queue, where the kernel has them.

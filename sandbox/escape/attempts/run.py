@@ -9,7 +9,7 @@ import harness
 from harness import ATTEMPTS, OS, answer, made
 
 MODULES = {
-    "linux": ["portable", "files", "persistence", "processes", "messages", "network", "kernel", "environment", "leftovers"],
+    "linux": ["portable", "files", "persistence", "processes", "messages", "network", "kernel", "devices", "environment", "leftovers"],
     "darwin": ["portable", "darwin"],
     "windows": ["portable", "windows"],
 }
