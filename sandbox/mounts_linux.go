@@ -223,7 +223,7 @@ func sealRoot(o order) (facts, error) {
 	}
 	// Before 6.14 this number is the whole machine's, and root may change it.
 	if o.Limits.Procs > 0 && kernelAtLeast(6, 14) {
-		n := max(minPidMax, o.Limits.Procs+spareProcs)
+		n := lowPids + o.Limits.Procs + spareProcs
 		f.PidMax = os.WriteFile("/proc/sys/kernel/pid_max", fmt.Append(nil, n), 0) == nil
 	}
 	// When memory runs out, the kernel should choose us. Where that is

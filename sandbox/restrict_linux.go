@@ -9,7 +9,7 @@ import (
 
 // Kernel limits of the process numbers of a namespace.
 const (
-	minPidMax  = 301 // smallest value that the kernel takes
+	lowPids    = 300 // numbers that the kernel gives out only once, at the start of a namespace
 	spareProcs = 32  // above Limits.Procs: our own threads, and room for the watcher to see the excess
 	minFiles   = 64  // open files: fewer and the helper itself could not work
 	lockable   = 8 << 20
