@@ -154,10 +154,13 @@ func (t *test) judge(a, control line) {
 	if a.Full && t.level == sandbox.LevelReduced && a.Result == Escaped {
 		out.Result, out.Note = Absent, "The reduced level does not promise this: "+a.Note
 	}
+	if out.Result == Stopped && control.Result == Stopped && missing[errorName(control.Note)] {
+		out.Result, out.Note = Absent, "This machine has no such thing: "+control.Note
+	}
 	if out.Result == Stopped {
 		out.Layer = layer(a, t.level)
 	}
-	if a.Control == "must" && !out.Proven && control.Result != Absent {
+	if a.Control == "must" && !out.Proven && out.Result != Absent {
 		t.unproven++
 		out.Note += "; not proven: outside too it ended with " + control.Note
 	}

@@ -40,6 +40,17 @@ var answers = map[string]string{
 	"ESOCKTNOSUPPORT": "S", "SIGSYS": "S", "EMFILE": "X", "ENOMEM": "X", "EFBIG": "X", "EAGAIN": "X", "ENOSPC": "X",
 }
 
+// missing are the errors, outside, of what this machine does not have.
+var missing = map[string]bool{
+	"ENOENT": true, "ENXIO": true, "ENODEV": true, "ENOSYS": true, "EAFNOSUPPORT": true, "EPROTONOSUPPORT": true, "ESOCKTNOSUPPORT": true,
+}
+
+// errorName is what a note begins with, if it is an error.
+func errorName(note string) string {
+	name, _, _ := strings.Cut(note, ":")
+	return name
+}
+
 // layer says what stopped an attempt.
 func layer(l line, level string) string {
 	switch runtime.GOOS {
@@ -67,8 +78,7 @@ func layer(l line, level string) string {
 		}
 	}
 	first := rune(by[0])
-	code, _, _ := strings.Cut(l.Note, ":")
-	for _, r := range answers[code] {
+	for _, r := range answers[errorName(l.Note)] {
 		if strings.ContainsRune(by, r) {
 			first = r
 			break

@@ -17,7 +17,7 @@ def multipath(): return reply(socket.socket(socket.AF_INET, socket.SOCK_STREAM, 
 
 @attempt("network", "Sends data with the first packet, without connecting (TCP Fast Open).", "NS", "may")
 def fast_open():
-    s = socket.socket(); s.settimeout(2); s.sendto(b"x", 0x20000000, ("127.0.0.1", FX["tcp4"])); return s.recv(8).decode()
+    s = socket.socket(); s.sendto(b"x", 0x20000000, ("127.0.0.1", FX["tcp4"])); return s.recv(8).decode()
 
 @attempt("network", "Sends a datagram with a call that also carries control data.", "NS")
 def udp_message():

@@ -49,7 +49,9 @@ def git_config(): return writes(PROJECT + "/.git/config", "a")
 
 @attempt("persistence", "Moves a git folder away and puts its own in its place.", "ML")
 def git_swap():
-    os.chdir(PROJECT); os.rename(".git", ".git-away"); os.makedirs(".git/hooks"); writes(".git/hooks/pre-commit"); return "swapped"
+    os.chdir(PROJECT); os.rename(".git", ".git-away"); os.makedirs(".git/hooks"); writes(".git/hooks/pre-commit")
+    if CONTROL: shutil.rmtree(".git"); os.rename(".git-away", ".git")
+    return "swapped"
 
 @attempt("persistence", "Changes what an editor runs when the project is opened.", "ML")
 def editor_task(): return writes(PROJECT + "/.vscode/tasks.json", "a")

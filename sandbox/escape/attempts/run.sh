@@ -61,10 +61,11 @@ while IFS= read -r about; do
 	result=skipped note=
 	if [ -z "$control" ] || made "$when"; then
 		note=$($limit /bin/sh ./run.sh one "$name" 2>&1 </dev/null)
-		case $? in
+		ended=$?
+		case $ended in
 		0) result=escaped ;;
 		3) result=absent ;;
-		*) result=stopped note=$(code "$note") ;;
+		*) result=stopped note=$(code "${note:-ended with $ended}") ;;
 		esac
 	fi
 	printf '{"group":"%s","name":"%s","plain":"%s","control":"%s","by":"%s","full":%s,"after":"%s","result":"%s","note":"%s"}\n' \
