@@ -38,7 +38,7 @@ type Options struct {
 	// harmless leaves out inside what is never done outside, for a runner that
 	// bounds nothing.
 	harmless bool
-	// quick leaves out the floods that take a second or more.
+	// quick leaves out the slow floods.
 	quick bool
 }
 

@@ -22,9 +22,7 @@ func newRunner(t *testing.T, reduced bool) sandbox.Runner {
 
 // TestEscape makes all attempts at each level that this machine and user have.
 func TestEscape(t *testing.T) {
-	if _, err := os.Stat(python); err != nil {
-		t.Skipf("NOT TESTED: that programs cannot escape, because there is no %s", python)
-	}
+	needPython(t)
 	for _, level := range []string{sandbox.LevelFull, sandbox.LevelReduced} {
 		t.Run(level, func(t *testing.T) {
 			r := newRunner(t, level == sandbox.LevelReduced)
@@ -57,4 +55,11 @@ func check(t *testing.T, r Report) {
 		t.Errorf("%d attempts do not even work outside", r.Unproven)
 	}
 	t.Logf("%s as user %d: %d attempts in %.1f s, %d proven outside, %d stopped, %d absent: %v", r.Level, os.Getuid(), len(r.Attempts), r.Seconds, proven, r.Stopped, r.Absent, groups)
+}
+
+func needPython(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(python); err != nil {
+		t.Skipf("NOT TESTED: that programs cannot escape, because there is no %s", python)
+	}
 }

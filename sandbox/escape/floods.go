@@ -17,7 +17,7 @@ type flood struct {
 	shell       bool // else Python
 	script      string
 	limits      sandbox.Limits
-	slow        bool // left out of a quick run
+	slow        bool // left out of a quick run, as are those that count the helper's memory
 	full        bool // only the full level promises it
 	linux       bool
 }
@@ -30,16 +30,16 @@ const memory = 192 << 20
 // floods are the table. A row says survived when its loop came to the end.
 var floods = []flood{
 	{
-		name: "memory_one", plain: "Takes all memory with one program.", limits: sandbox.Limits{Memory: memory},
+		name: "memory_one", plain: "Takes all memory with one program.", limits: sandbox.Limits{Memory: memory}, slow: true,
 		script: "b=[]\nfor i in range(80): b.append(bytearray(8<<20))\nprint('survived')",
 	}, {
-		name: "memory_many", plain: "Takes all memory with many small programs.", limits: sandbox.Limits{Memory: memory},
+		name: "memory_many", plain: "Takes all memory with many small programs.", limits: sandbox.Limits{Memory: memory}, slow: true,
 		script: "import subprocess,sys,time\nc=\"b=bytearray(80<<20)\\nfor j in range(0,len(b),4096): b[j]=1\\nimport time; time.sleep(20)\"\np=[subprocess.Popen([sys.executable,'-S','-c',c]) for i in range(6)]\ntime.sleep(10)\nprint('survived')",
 	}, {
 		name: "memory_shared", plain: "Takes all memory with memory that programs share.", limits: sandbox.Limits{Memory: memory}, slow: true,
 		script: "import mmap,time\nb=[]\nfor i in range(64):\n  m=mmap.mmap(-1,8<<20); m.write(b'x'*(8<<20)); b.append(m); time.sleep(.01)\ntime.sleep(5)\nprint('survived')",
 	}, {
-		name: "memory_hidden", plain: "Takes all memory with files that have no name.", limits: sandbox.Limits{Memory: memory}, linux: true,
+		name: "memory_hidden", plain: "Takes all memory with files that have no name.", limits: sandbox.Limits{Memory: memory}, slow: true, linux: true,
 		script: "import os\ntry:\n  for i in range(64): os.write(os.memfd_create('x'),b'x'*(8<<20))\n  print('survived')\nexcept OSError as e: print(e.strerror)",
 	}, {
 		name: "fork_storm", plain: "Starts programs without end.", limits: sandbox.Limits{Procs: 64}, linux: true,
@@ -66,7 +66,7 @@ var floods = []flood{
 		name: "sparse_file", plain: "Makes a file that claims to be a terabyte.", limits: sandbox.Limits{FileSize: 8 << 20}, linux: true,
 		script: "f=open('sp','wb')\ntry: f.truncate(1<<40); print('survived')\nexcept OSError as e: print(e.strerror)",
 	}, {
-		name: "temporary_files", plain: "Fills the place for temporary files.", limits: sandbox.Limits{Memory: memory}, full: true, linux: true,
+		name: "temporary_files", plain: "Fills the place for temporary files.", limits: sandbox.Limits{Memory: memory}, slow: true, full: true, linux: true,
 		script: "f=open('/tmp/x','wb')\ntry:\n  for i in range(400): f.write(b'x'*(1<<20)); f.flush()\n  print('survived', flush=True)\nexcept OSError as e: print(e.strerror, flush=True); f=None\nimport os; os._exit(0)",
 	}, {
 		name: "deep_folders", plain: "Nests folders so deep that nobody can look into them.", limits: sandbox.Limits{Disk: 16 << 20}, slow: true, linux: true,

@@ -85,7 +85,7 @@ func (t *test) outside(ctx context.Context, tb *table) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tb.program, append(tb.args, t.words(true)...)...)
 	cmd.Dir = fx.ws
-	cmd.WaitDelay = time.Second // what an attempt leaves behind may hold the pipes
+	cmd.WaitDelay = 300 * time.Millisecond // what an attempt leaves behind may hold the pipes
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil && out.Len() == 0 {

@@ -113,7 +113,7 @@ sh_capability() { has setcap; cp run.sh sh-cap && setcap cap_sys_admin+ep sh-cap
 sh_kill() { kill -0 "$VICTIM" && kill "$VICTIM_SIGNAL" && echo sent; }
 
 #: processes NL never linux | Ends the sandbox's own first process.
-sh_kill_first() { kill -9 1; sleep .2; ! kill -0 1 2>/dev/null && echo ended; }
+sh_kill_first() { kill -9 1 && sleep .2 && ! kill -0 1 && echo ended; }
 
 #: processes NL must linux | Finds another program by what it was started with.
 sh_find() { grep -l "$VICTIM_MARK" /proc/"$VICTIM"/cmdline; }
@@ -178,7 +178,7 @@ sh_fetch() { has curl; curl -s -m 2 http://example.com >/dev/null && echo fetche
 #: network NS may linux | Lists the machine's addresses.
 sh_addresses() { has ip; ip -o addr 2>&1 | grep -v ': lo ' | grep inet; }
 
-#: messages N must linux | Sees the socket of the window system.
+#: messages N must linux full | Sees the socket of the window system.
 sh_window_socket() { [ -S "$SOCK_TMP" ] && echo seen; }
 
 #: devices N never unix | Writes to the terminal that it was started from.

@@ -1,7 +1,7 @@
 """Attempts at files on Linux."""
 import harness
 from harness import *
-import ctypes, os, stat, struct, threading
+import ctypes, os, stat, struct, threading, time
 
 KEY = HOME + "/.ssh/id_rsa"
 
@@ -92,6 +92,11 @@ def link_open_file():
 def exchange():
     open("bait", "w").close(); return passes("renameat2", -100, text("bait"), -100, text(OUT + "/secret.txt"), 2)
 
+def began(path):
+    for _ in range(100):
+        if os.path.lexists(path): return
+        time.sleep(.01)
+
 @attempt("files", "Exchanges a file for a link to a key while it is being opened, 2000 times.", "NL")
 def link_race():
     open("plain", "w").close(); os.symlink(KEY, "trap"); stop = []
@@ -100,7 +105,7 @@ def link_race():
             if stop: return
             try: os.symlink(KEY if i % 2 else "plain", "flip-new"); os.rename("flip-new", "flip")
             except OSError: pass
-    t = threading.Thread(target=flip); t.start()
+    t = threading.Thread(target=flip); t.start(); began("flip")
     try:
         for _ in range(2000):
             try:
@@ -116,7 +121,7 @@ def folder_race():
             if stop: return
             try: os.symlink(OUT, "way-new") if i % 2 else os.symlink("real", "way-new"); os.rename("way-new", "way")
             except OSError: pass
-    t = threading.Thread(target=flip); t.start()
+    t = threading.Thread(target=flip); t.start(); began("way")
     try:
         for i in range(500):
             try: open("way/raced", "w").close()

@@ -21,7 +21,7 @@ def fast_open():
 
 @attempt("network", "Sends a datagram with a call that also carries control data.", "NS")
 def udp_message():
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(1); s.sendmsg([b"x"], [], 0, ("127.0.0.1", FX["udp4"])); return s.recv(8).decode()
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(.4); s.sendmsg([b"x"], [], 0, ("127.0.0.1", FX["udp4"])); return s.recv(8).decode()
 
 @attempt("network", "Connects by a seldom used protocol (SCTP).", "NS", "may")
 def sctp(): return reply(socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132), "127.0.0.1", FX["tcp4"])

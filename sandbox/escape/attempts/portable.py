@@ -103,7 +103,7 @@ def tcp6():
 
 @attempt("network", "Sends a datagram to a server on this machine.", "NS", os=ALL)
 def udp4():
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(1); s.sendto(b"x", ("127.0.0.1", FX["udp4"])); return s.recv(8).decode()
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(.4); s.sendto(b"x", ("127.0.0.1", FX["udp4"])); return s.recv(8).decode()
 
 @attempt("network", "Finds a way to another machine.", "NS", "may", os=ALL)
 def away():
