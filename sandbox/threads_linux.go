@@ -1,0 +1,27 @@
+package sandbox
+
+import (
+	"runtime"
+	"sync"
+)
+
+// helperThreads is more than the helper has been seen to run at a time.
+const helperThreads = 10
+
+// makeThreads lets the runtime have its threads before processes and threads are
+// limited. Otherwise a program that uses the limit up keeps the helper from
+// making one, and the runtime then ends the helper. Threads that have nothing to
+// do are kept.
+func makeThreads() {
+	var here, done sync.WaitGroup
+	here.Add(helperThreads)
+	for range helperThreads {
+		done.Go(func() {
+			runtime.LockOSThread() // a thread for each, as long as all are here
+			here.Done()
+			here.Wait()
+			runtime.UnlockOSThread()
+		})
+	}
+	done.Wait()
+}
