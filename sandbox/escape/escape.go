@@ -148,6 +148,9 @@ func (t *test) add(a Attempt) {
 	}
 }
 
+// notProven is said of an attempt that should have succeeded outside.
+const notProven = "; not proven: outside too it ended with "
+
 // judge turns what the attempt said into what is reported.
 func (t *test) judge(a, control line) {
 	out := Attempt{Group: a.Group, Name: a.Name, Plain: a.Plain, Result: a.Result, Note: a.Note, Proven: control.Result == Escaped}
@@ -162,7 +165,7 @@ func (t *test) judge(a, control line) {
 	}
 	if a.Control == "must" && !out.Proven && out.Result != Absent {
 		t.unproven++
-		out.Note += "; not proven: outside too it ended with " + control.Note
+		out.Note += notProven + control.Note
 	}
 	t.add(out)
 }

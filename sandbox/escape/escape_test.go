@@ -2,6 +2,7 @@ package escape
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"atoll/sandbox"
@@ -46,13 +47,12 @@ func check(t *testing.T, r Report) {
 		if a.Proven {
 			proven++
 		}
-		t.Logf("%-12s %-28s %-8s %v %s | %s", a.Group, a.Name, a.Result, a.Proven, a.Layer, a.Note)
-		if a.Result == Escaped {
-			t.Errorf("%s: %s escaped: %s", a.Group, a.Name, a.Note)
+		if testing.Verbose() {
+			t.Logf("%-12s %-28s %-8s proven %-5v %s | %s", a.Group, a.Name, a.Result, a.Proven, a.Layer, a.Note)
 		}
-	}
-	if r.Unproven > 0 {
-		t.Errorf("%d attempts do not even work outside", r.Unproven)
+		if a.Result == Escaped || strings.Contains(a.Note, notProven) {
+			t.Errorf("%s: %s %s: %s", a.Group, a.Name, a.Result, a.Note)
+		}
 	}
 	t.Logf("%s as user %d: %d attempts in %.1f s, %d proven outside, %d stopped, %d absent: %v", r.Level, os.Getuid(), len(r.Attempts), r.Seconds, proven, r.Stopped, r.Absent, groups)
 }

@@ -1,7 +1,7 @@
 """Attempts at files on Linux."""
 import harness
 from harness import *
-import ctypes, os, stat, struct, threading, time
+import ctypes, os, random, stat, struct, threading, time
 
 KEY = HOME + "/.ssh/id_rsa"
 
@@ -97,13 +97,13 @@ def began(path):
         if os.path.lexists(path): return
         time.sleep(.01)
 
-@attempt("files", "Exchanges a file for a link to a key while it is being opened, 2000 times.", "NL")
+@attempt("files", "Exchanges a file for a link to a key while it is being opened, 2000 times.", "NL", "may")
 def link_race():
     open("plain", "w").close(); os.symlink(KEY, "trap"); stop = []
     def flip():
         for i in range(20000):
             if stop: return
-            try: os.symlink(KEY if i % 2 else "plain", "flip-new"); os.rename("flip-new", "flip")
+            try: os.symlink(random.choice((KEY, "plain")), "flip-new"); os.rename("flip-new", "flip")
             except OSError: pass
     t = threading.Thread(target=flip); t.start(); began("flip")
     try:
@@ -113,13 +113,13 @@ def link_race():
             except OSError: pass
     finally: stop.append(1); t.join()
 
-@attempt("files", "Exchanges a folder for a link while a file is written into it, 500 times.", "NL")
+@attempt("files", "Exchanges a folder for a link while a file is written into it, 500 times.", "NL", "may")
 def folder_race():
     need(OUT + "/secret.txt"); os.mkdir("real"); stop = []
     def flip():
         for i in range(5000):
             if stop: return
-            try: os.symlink(OUT, "way-new") if i % 2 else os.symlink("real", "way-new"); os.rename("way-new", "way")
+            try: os.symlink(random.choice((OUT, "real")), "way-new"); os.rename("way-new", "way")
             except OSError: pass
     t = threading.Thread(target=flip); t.start(); began("way")
     try:
