@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// helperThreads is more than the helper has been seen to run at a time.
-const helperThreads = 10
+// helperThreads are those beyond what it has when it starts. Not more than needed:
+// with cgo each counts 8 MiB as memory.
+const helperThreads = 5
 
 // makeThreads lets the runtime have its threads before processes and threads are
 // limited. Otherwise a program that uses the limit up keeps the helper from

@@ -144,7 +144,13 @@ func (fx *fixture) folders(dir string) error {
 			return nil
 		}
 		filepath.WalkDir(base, opened)
-		os.RemoveAll(base)
+		// What escaped and still writes there ends when it can no longer.
+		for range 20 {
+			if os.RemoveAll(base) == nil {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
 	})
 	for folder, p := range map[string]*string{"home": &fx.home, "outside": &fx.outside, "ws": &fx.ws, "project": &fx.project} {
 		*p = filepath.Join(base, folder)
