@@ -27,6 +27,7 @@ var rules = map[string][]string{
 	"llm/fake":          {"llm", "llm/harness"},
 	"llm/catalog":       {"llm"},
 	"sandbox":           {},
+	"sandbox/escape":    {"sandbox"},
 	"sandbox/kernel":    {"sandbox"},
 	"sandbox/preview":   {"sandbox"},
 	"sandbox/toolchain": {},

@@ -1,9 +1,7 @@
 package escape
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -12,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -219,50 +216,6 @@ func (fx *fixture) write() error {
 	return os.WriteFile(filepath.Join(fx.ws, "facts.sh"), []byte(s.String()), 0o644)
 }
 
-// programs starts those that attempts try to disturb. They end when this
-// process does, because then their input ends.
-func (fx *fixture) programs(python string) error {
-	mark := "atoll-victim-" + strconv.Itoa(os.Getpid())
-	fx.facts["victim_mark"] = mark
-	for _, name := range []string{"victim", "victim_signal", "victim_sigio"} {
-		v := exec.Command(shell, "-c", "echo; read x # "+mark)
-		if python != "" {
-			v = exec.Command(python, "-I", "-S", "-c", "import sys; print(flush=True); sys.stdin.read() # "+mark)
-		}
-		v.Env, v.Dir = append(systemEnv(), "TOKEN="+secret), fx.outside
-		in, err := v.StdinPipe()
-		if err != nil {
-			return err
-		}
-		out, err := v.StdoutPipe()
-		if err != nil {
-			return err
-		}
-		if err := v.Start(); err != nil {
-			return err
-		}
-		fx.victims = append(fx.victims, v)
-		fx.later(func() {
-			in.Close()
-			v.Process.Kill() // an error means that it is gone
-			v.Wait()
-		})
-		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-			return fmt.Errorf("start a program to attack: %w", err)
-		}
-		fx.facts[name] = v.Process.Pid
-	}
-	return nil
-}
-
-// systemEnv is what a program of Windows cannot start without.
-func systemEnv() []string {
-	if root := os.Getenv("SystemRoot"); root != "" {
-		return []string{"SystemRoot=" + root}
-	}
-	return nil
-}
-
 // policy is that of a chat with a project, or of one without where this level
 // starts nothing with parts of a project read-only.
 func (fx *fixture) policy(t *test) sandbox.Policy {
@@ -288,155 +241,3 @@ func (fx *fixture) close() {
 	}
 	fx.undo = nil
 }
-
-// damage lists what changed outside.
-func (fx *fixture) damage() []string {
-	var bad []string
-	for folder, names := range decoys {
-		for _, name := range names {
-			f := filepath.Join(fx.base, folder, name)
-			if b, err := os.ReadFile(f); err != nil || string(b) != secret {
-				bad = append(bad, fmt.Sprintf("%s/%s holds %q (%v)", folder, name, b, err))
-			} else if st, err := os.Stat(f); err != nil || runtime.GOOS != "windows" && st.Mode() != 0o644 || st.ModTime().Unix() == 1 {
-				bad = append(bad, folder+"/"+name+" has another mode or time")
-			}
-		}
-	}
-	for folder, want := range map[string]int{"home": 6, "outside": 7, "project/.git/hooks": 1} {
-		if entries, err := os.ReadDir(filepath.Join(fx.base, folder)); err != nil || len(entries) != want {
-			bad = append(bad, fmt.Sprintf("%s holds %v (%v)", folder, entries, err))
-		}
-	}
-	for i, v := range fx.victims {
-		if ended(v.Process) {
-			bad = append(bad, fmt.Sprintf("program %d was ended", i))
-		}
-	}
-	filepath.WalkDir(fx.base, func(p string, d fs.DirEntry, err error) error {
-		if err == nil {
-			if i, err := d.Info(); err == nil && i.Mode()&(os.ModeSetuid|os.ModeSetgid|os.ModeDevice) != 0 {
-				bad = append(bad, fmt.Sprintf("%s is %v", filepath.Base(p), i.Mode()))
-			}
-		}
-		return nil
-	})
-	return bad
-}
-
-// after looks, when the program has ended, at what it may have left: a line's
-// After is "kind:fact", and what is found makes it an escape.
-func (fx *fixture) after(lines []line) {
-	size := func(p string) int64 {
-		if st, err := os.Stat(p); err == nil {
-			return st.Size()
-		}
-		return 0
-	}
-	before := map[string]int64{}
-	for _, l := range lines {
-		if name, ok := strings.CutPrefix(l.After, "grows:"); ok {
-			before[name] = size(filepath.Join(fx.ws, name))
-		}
-	}
-	if len(before) > 0 {
-		time.Sleep(500 * time.Millisecond) // what still runs writes every 100 ms
-	}
-	for i := range lines {
-		l := &lines[i]
-		kind, name, ok := strings.Cut(l.After, ":")
-		if !ok || l.Result == skipped || l.Result == Absent {
-			continue
-		}
-		if found := fx.left(kind, name, before[name]); found != "" {
-			l.Result, l.Note = Escaped, found
-		} else if l.Result == Escaped {
-			l.Result, l.Note = Stopped, "nothing was left"
-		}
-	}
-}
-
-// left says what there is, or "".
-func (fx *fixture) left(kind, name string, before int64) string {
-	fact := func() string { s, _ := fx.facts[name].(string); return s }
-	switch kind {
-	case "grows":
-		if st, err := os.Stat(filepath.Join(fx.ws, name)); err == nil && st.Size() > before {
-			return "still running after the end"
-		}
-	case "exists":
-		if _, err := os.Lstat(fact()); err == nil {
-			return "still there after the end"
-		}
-	case "unix":
-		if c, err := net.DialTimeout("unix", "@"+fact(), time.Second); err == nil {
-			c.Close()
-			return "answered after the end"
-		}
-	case "tcp":
-		if c, err := net.DialTimeout("tcp4", fmt.Sprintf("127.0.0.1:%d", fx.facts[name]), time.Second); err == nil {
-			c.Close()
-			return "answered after the end"
-		}
-	case "kernel":
-		return fx.leftInKernel(name)
-	}
-	return ""
-}
-
-// serve answers every connection with "pong".
-func (fx *fixture) serve(network, address string) (net.Addr, error) {
-	l, err := net.Listen(network, address)
-	if err != nil {
-		return nil, err
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_ = c.SetDeadline(time.Now().Add(time.Second))
-			if _, err := c.Read(make([]byte, 1)); err == nil {
-				_, _ = c.Write([]byte("pong"))
-			}
-			c.Close()
-		}
-	}()
-	fx.later(func() {
-		l.Close()
-		<-done
-	})
-	return l.Addr(), nil
-}
-
-// echo sends datagrams back.
-func (fx *fixture) echo() error {
-	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		b := make([]byte, 8)
-		for {
-			n, from, err := c.ReadFrom(b)
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			if err == nil {
-				_, _ = c.WriteTo(b[:n], from)
-			}
-		}
-	}()
-	fx.later(func() {
-		c.Close()
-		<-done
-	})
-	fx.facts["udp4"] = c.LocalAddr().(*net.UDPAddr).Port
-	return nil
-}
-
-func port(a net.Addr) int { return a.(*net.TCPAddr).Port }
