@@ -8,7 +8,9 @@ package escape
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -29,7 +31,8 @@ type Options struct {
 	// test. Empty: the person's cache folder, because it lies in the home folder,
 	// or else the one for temporary files.
 	Dir string
-	// Progress, if set, is called after each attempt, on one goroutine at a time.
+	// Progress, if set, is called as attempts are made inside, by one goroutine at
+	// a time. The run outside, some seconds, comes first and does not count.
 	Progress func(done, total int)
 
 	// ours says that this is a test machine: attempts that touch the machine
@@ -115,21 +118,31 @@ type test struct {
 	level    string
 	attempts []Attempt
 	unproven int
-	total    int
+	total    int // of attempts
+
+	mu   sync.Mutex // guards done
+	done int
 }
 
 func (t *test) all(ctx context.Context) error {
+	if err := os.Setenv(token, secret); err != nil {
+		return err
+	}
+	defer os.Unsetenv(token)
 	tables := t.tables()
+	if err := each(tables, func(tb *table) error { return t.outside(ctx, tb) }); err != nil {
+		return err
+	}
 	floods := t.floods()
 	t.total = len(floods) + len(tables)
-	for i := range tables {
-		if err := t.outside(ctx, &tables[i]); err != nil {
-			return err
-		}
-		t.total += len(tables[i].outside)
+	for _, tb := range tables {
+		t.total += len(tb.outside)
+	}
+	if err := each(tables, func(tb *table) error { return t.inside(ctx, tb) }); err != nil {
+		return err
 	}
 	for _, tb := range tables {
-		if err := t.inside(ctx, tb); err != nil {
+		if err := t.judge(tb); err != nil {
 			return err
 		}
 	}
@@ -141,18 +154,32 @@ func (t *test) all(ctx context.Context) error {
 	return nil
 }
 
-func (t *test) add(a Attempt) {
-	t.attempts = append(t.attempts, a)
-	if t.Progress != nil {
-		t.Progress(len(t.attempts), max(t.total, len(t.attempts)))
+// each does the tables at the same time: attempts wait more than they compute.
+func each(tables []table, do func(*table) error) error {
+	errs := make([]error, len(tables))
+	var all sync.WaitGroup
+	for i := range tables {
+		all.Go(func() { errs[i] = do(&tables[i]) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// step tells how many attempts were made.
+func (t *test) step(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done += n
+	if t.Progress != nil && n > 0 {
+		t.Progress(t.done, t.total)
 	}
 }
 
 // notProven is said of an attempt that should have succeeded outside.
 const notProven = "; not proven: outside too it ended with "
 
-// judge turns what the attempt said into what is reported.
-func (t *test) judge(a, control line) {
+// report turns what the attempt said into what is reported.
+func (t *test) report(a, control line) {
 	out := Attempt{Group: a.Group, Name: a.Name, Plain: a.Plain, Result: a.Result, Note: a.Note, Proven: control.Result == Escaped}
 	if a.Full && t.level == sandbox.LevelReduced && a.Result == Escaped {
 		out.Result, out.Note = Absent, "The reduced level does not promise this: "+a.Note
@@ -167,5 +194,5 @@ func (t *test) judge(a, control line) {
 		t.unproven++
 		out.Note += notProven + control.Note
 	}
-	t.add(out)
+	t.attempts = append(t.attempts, out)
 }

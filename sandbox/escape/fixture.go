@@ -55,10 +55,6 @@ func (t *test) newFixture() (_ *fixture, err error) {
 	if err := fx.script(); err != nil {
 		return nil, err
 	}
-	if err := os.Setenv(token, secret); err != nil {
-		return nil, err
-	}
-	fx.later(func() { os.Unsetenv(token) })
 	if err := fx.programs(t.Python); err != nil {
 		return nil, err
 	}

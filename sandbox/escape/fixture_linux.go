@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -36,6 +37,9 @@ var calls = map[string]int{
 	"clock_settime": unix.SYS_CLOCK_SETTIME, "adjtimex": unix.SYS_ADJTIMEX, "capset": unix.SYS_CAPSET, "fchmodat": unix.SYS_FCHMODAT,
 }
 
+// fixtures tells those of one process apart.
+var fixtures atomic.Int32
+
 // kernelObjects makes what lies in no folder: abstract sockets, shared memory,
 // a message queue.
 func (fx *fixture) kernelObjects(id string) error {
@@ -52,7 +56,7 @@ func (fx *fixture) kernelObjects(id string) error {
 		return err
 	}
 	fx.later(func() { d.Close() })
-	key := 0x41544f00 + os.Getpid()
+	key := 0x41000000 + os.Getpid()<<4&0xffffff + int(fixtures.Add(1)&0xf)
 	segment, err := unix.SysvShmGet(key, 16, unix.IPC_CREAT|0o666)
 	if err != nil {
 		return os.NewSyscallError("shmget", err)

@@ -106,7 +106,7 @@ func (t *test) flood(ctx context.Context, f flood) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	out, _, exit, err := t.run(ctx, p, c)
+	out, _, exit, err := t.run(ctx, p, c, nil)
 	a := Attempt{Group: "limits", Name: f.name, Plain: f.plain, Result: Stopped, Layer: layers[byLimits]}
 	switch said := strings.TrimSpace(string(out)); {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -122,6 +122,7 @@ func (t *test) flood(ctx context.Context, f flood) error {
 	default:
 		a.Note = fmt.Sprintf("ended with %d", exit.Code)
 	}
-	t.add(a)
+	t.attempts = append(t.attempts, a)
+	t.step(1)
 	return nil
 }

@@ -40,9 +40,13 @@ const skipped = "skipped"
 
 // A table is the attempts of one language.
 type table struct {
-	program string
-	args    []string // the script, before the words that it gets
-	outside []line   // of the run without a sandbox: every attempt, in order
+	language string
+	program  string
+	args     []string // the script, before the words that it gets
+	outside  []line   // of the run without a sandbox: every attempt, in order
+	inside   []line   // of the run in it
+	end      string   // how that ended
+	damage   []string // what it left changed
 }
 
 // shell is the program of the shell's table.
@@ -52,10 +56,10 @@ const shell = "/bin/sh"
 func (t *test) tables() []table {
 	var ts []table
 	if t.Python != "" {
-		ts = append(ts, table{program: t.Python, args: []string{"-B", "run.py"}})
+		ts = append(ts, table{language: "python", program: t.Python, args: []string{"-B", "run.py"}})
 	}
 	if _, err := os.Stat(shell); err == nil && runtime.GOOS != "windows" {
-		ts = append(ts, table{program: shell, args: []string{"run.sh"}})
+		ts = append(ts, table{language: "shell", program: shell, args: []string{"run.sh"}})
 	}
 	return ts
 }
@@ -98,8 +102,8 @@ func (t *test) outside(ctx context.Context, tb *table) error {
 	return nil
 }
 
-// inside makes them in the sandbox and judges.
-func (t *test) inside(ctx context.Context, tb table) error {
+// inside makes them in the sandbox.
+func (t *test) inside(ctx context.Context, tb *table) error {
 	fx, err := t.newFixture()
 	if err != nil {
 		return err
@@ -107,43 +111,49 @@ func (t *test) inside(ctx context.Context, tb table) error {
 	defer fx.close()
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	out, errs, exit, err := t.run(ctx, fx.policy(t), sandbox.Command{Path: tb.program, Args: append(tb.args, t.words(false)...), Dir: fx.ws})
+	out, errs, exit, err := t.run(ctx, fx.policy(t), sandbox.Command{Path: tb.program, Args: append(tb.args, t.words(false)...), Dir: fx.ws}, t.step)
 	if err != nil {
 		return err
 	}
-	lines, err := parse(out)
-	if err != nil {
+	tb.end = fmt.Sprintf("%+v: %s", exit, strings.TrimSpace(string(errs)))
+	if tb.inside, err = parse(out); err != nil {
 		return err
 	}
-	fx.after(lines)
+	fx.after(tb.inside)
+	tb.damage = fx.damage()
+	return nil
+}
+
+// judge compares the two runs.
+func (t *test) judge(tb table) error {
 	made := map[string]line{}
-	for _, l := range lines {
+	for _, l := range tb.inside {
 		made[l.Name] = l
 	}
 	for _, control := range tb.outside {
 		l, ok := made[control.Name]
 		if !ok {
-			return fmt.Errorf("the attempt %s was not made inside: %+v: %s", control.Name, exit, strings.TrimSpace(string(errs)))
+			return fmt.Errorf("the attempt %s was not made inside: %s", control.Name, tb.end)
 		}
 		if l.Result != skipped {
-			t.judge(l, control)
+			t.report(l, control)
 		}
 	}
-	t.untouched(fx, tb)
+	a := Attempt{
+		Group: "afterwards", Name: "untouched_" + tb.language, Plain: "Changes something outside that no attempt admits.",
+		Result: Stopped, Layer: "all layers", Proven: true,
+	}
+	if len(tb.damage) > 0 {
+		a.Result, a.Layer, a.Note = Escaped, "", strings.Join(tb.damage, "; ")
+	}
+	t.attempts = append(t.attempts, a)
+	t.step(1)
 	return nil
 }
 
-// untouched reports what changed outside although no attempt said so.
-func (t *test) untouched(fx *fixture, tb table) {
-	a := Attempt{Group: "afterwards", Name: "untouched_" + strings.TrimSuffix(tb.args[len(tb.args)-1], "."), Plain: "Changes something outside that no attempt admits.", Result: Stopped, Layer: "all layers", Proven: true}
-	if damage := fx.damage(); len(damage) > 0 {
-		a.Result, a.Layer, a.Note = Escaped, "", strings.Join(damage, "; ")
-	}
-	t.add(a)
-}
-
-// run runs a command in the sandbox to its end.
-func (t *test) run(ctx context.Context, p sandbox.Policy, c sandbox.Command) (out, errs []byte, exit sandbox.Exit, err error) {
+// run runs a command in the sandbox to its end. Made, if not nil, is told how
+// many lines it has printed.
+func (t *test) run(ctx context.Context, p sandbox.Policy, c sandbox.Command, made func(lines int)) (out, errs []byte, exit sandbox.Exit, err error) {
 	proc, err := t.Runner.Start(ctx, p, c)
 	if err != nil {
 		return nil, nil, exit, err
@@ -154,13 +164,26 @@ func (t *test) run(ctx context.Context, p sandbox.Policy, c sandbox.Command) (ou
 		b, _ := io.ReadAll(proc.Stderr())
 		read <- b
 	}()
-	out, err = io.ReadAll(proc.Stdout())
+	var all bytes.Buffer
+	var counted io.Writer = &all
+	if made != nil {
+		counted = io.MultiWriter(&all, counter(made))
+	}
+	_, err = io.Copy(counted, proc.Stdout())
 	errs = <-read
 	exit = proc.Wait()
 	if ctx.Err() != nil {
-		return out, errs, exit, ctx.Err()
+		err = ctx.Err()
 	}
-	return out, errs, exit, err
+	return all.Bytes(), errs, exit, err
+}
+
+// counter is told the number of lines.
+type counter func(lines int)
+
+func (c counter) Write(p []byte) (int, error) {
+	c(bytes.Count(p, []byte("\n")))
+	return len(p), nil
 }
 
 // parse reads what a script printed.
