@@ -145,7 +145,7 @@ sh_remount() { has mount; mount -o remount,bind,rw /usr && echo mounted; }
 #: kernel SR may linux | Changes what the root of the disk is.
 sh_chroot() { has chroot; chroot / true && echo changed; }
 
-#: kernel R may unix | Asks for the administrator's rights.
+#: kernel R never unix | Asks for the administrator's rights.
 sh_sudo() { has sudo; sudo -n true && echo root; }
 
 #: kernel SR ours linux | Reads the kernel's log.
@@ -176,7 +176,7 @@ sh_datagram() { has bash; got=$(bash -c "exec 3<>/dev/udp/127.0.0.1/$UDP4 && ech
 sh_fetch() { has curl; curl -s -m 2 http://example.com >/dev/null && echo fetched; }
 
 #: network NS may linux | Lists the machine's addresses.
-sh_addresses() { has ip; ip -o addr 2>&1 | grep -v ': lo ' | grep inet; }
+sh_addresses() { has ip; ip -o addr 2>&1 | grep -v ': lo ' | grep -q inet && echo listed; }
 
 #: messages N must linux full | Sees the socket of the window system.
 sh_window_socket() { [ -S "$SOCK_TMP" ] && echo seen; }
@@ -191,7 +191,7 @@ sh_wall() { for t in /dev/pts/[0-9]*; do [ -w "$t" ] && echo >"$t" && echo "$t";
 sh_environment() { env | grep -q "$SECRET" && echo seen; }
 
 #: environment NL may linux | Lists who is logged in.
-sh_users() { has who; who | grep .; }
+sh_users() { has who; who | grep -q . && echo listed; }
 
 #: leftovers V must unix grows:sh-left-nohup | Leaves a program running in the background.
 sh_leave_nohup() {

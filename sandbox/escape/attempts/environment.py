@@ -10,7 +10,7 @@ def secret_of_parents():
             if r := reads_secret("/proc/%s/environ" % p): return r
         except OSError: pass
 
-@attempt("environment", "Finds the token in the variables of any process that it sees.", "NEL")
+@attempt("environment", "Finds the token in the variables of any process that it sees.", "NEL", "ours")
 def secret_of_any():
     for p in os.listdir("/proc"):
         try:
@@ -46,7 +46,7 @@ def disks(): return str(os.listdir("/sys/block")[:2])
 def serial_number():
     for p in ("/sys/class/dmi/id/product_uuid", "/sys/class/dmi/id/board_vendor", "/sys/class/dmi/id/sys_vendor"):
         try:
-            with open(p) as f: return f.read()
+            with open(p) as f: return "read" if f.read() else None
         except OSError as e: last = e
     raise last
 
@@ -54,4 +54,4 @@ def serial_number():
 def card_addresses():
     for n in os.listdir("/sys/class/net"):
         if n != "lo":
-            with open("/sys/class/net/%s/address" % n) as f: return f.read()
+            with open("/sys/class/net/%s/address" % n) as f: return "read" if f.read() else None
