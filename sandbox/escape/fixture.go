@@ -113,11 +113,14 @@ func (t *test) newFixture() (_ *fixture, err error) {
 	return fx, fx.write()
 }
 
+// longestDir leaves room for the names of sockets, whose paths have 104 bytes at most.
+const longestDir = 60
+
 // folders makes the trees.
 func (fx *fixture) folders(dir string) error {
 	if dir == "" {
 		dir = os.TempDir()
-		if cache, err := os.UserCacheDir(); err == nil && os.MkdirAll(cache, 0o700) == nil {
+		if cache, err := os.UserCacheDir(); err == nil && len(cache) <= longestDir && os.MkdirAll(cache, 0o700) == nil {
 			dir = cache
 		}
 	}
