@@ -24,9 +24,11 @@ def sigio_victim():
     a, b = socket.socketpair(); fcntl.fcntl(a, fcntl.F_SETOWN, FX["victim_sigio"])
     fcntl.fcntl(a, 10, signal.SIGTERM)  # F_SETSIG
     fcntl.fcntl(a, fcntl.F_SETFL, fcntl.fcntl(a, fcntl.F_GETFL) | os.O_ASYNC)
-    b.send(b"x"); time.sleep(0.2)
-    with open("/proc/%d/stat" % FX["victim_sigio"]) as f: state = f.read().rsplit(")", 1)[1].split()[0]
-    return "ended" if state == "Z" else None
+    b.send(b"x")
+    for _ in range(60):
+        with open("/proc/%d/stat" % FX["victim_sigio"]) as f: state = f.read().rsplit(")", 1)[1].split()[0]
+        if state == "Z": return "ended"
+        time.sleep(.05)
 
 @attempt("processes", "Takes control of another program as a debugger does.", "NLS", "may")
 def ptrace_seize(): return passes("ptrace", 0x4206, VICTIM, 0, 0)
