@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,7 +76,7 @@ func TestSuiteCanFail(t *testing.T) {
 			if a.Layer != "" {
 				t.Errorf("%s escaped, and yet %q stopped it", a.Name, a.Layer)
 			}
-		} else if a.Proven {
+		} else if a.Proven && !strings.HasSuffix(a.Name, "_race") { // a race can be lost
 			t.Errorf("%s succeeded outside and not now: %s %s", a.Name, a.Result, a.Note)
 		}
 	}
