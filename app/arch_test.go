@@ -28,6 +28,7 @@ var rules = map[string][]string{
 	"llm/catalog":       {"llm"},
 	"sandbox":           {"sandbox/proxy"},
 	"sandbox/proxy":     {},
+	"sandbox/escape":    {"sandbox"},
 	"sandbox/kernel":    {"sandbox"},
 	"sandbox/preview":   {"sandbox"},
 	"sandbox/toolchain": {},

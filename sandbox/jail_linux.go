@@ -84,6 +84,7 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 		procs = o.Limits.Procs + spareProcs
 	}
 	ignoreSignals()
+	makeThreads()
 	if err := setLimits(o.Limits, procs); err != nil {
 		return failed("set limits", err)
 	}

@@ -45,16 +45,20 @@ func (r *runner) try(ctx context.Context) (a ability, err error) {
 		a.full = refused{err.Error(), "Install the system's core utilities."}
 		return a, nil
 	}
-	r.groups, a.groups = findCgroups(ctx)
-	defer func() { a.counted = r.groups != nil }()
-	if a.seen, err = r.tryGroups(ctx, stageFull, program, &a); err == nil {
-		a.level = LevelFull
-		return a, nil
+	if r.reduced {
+		a.full = refused{"Namespaces are left alone, as was asked for.", "Ask for the full level."}
+	} else {
+		r.groups, a.groups = findCgroups(ctx)
+		defer func() { a.counted = r.groups != nil }()
+		if a.seen, err = r.tryGroups(ctx, stageFull, program, &a); err == nil {
+			a.level = LevelFull
+			return a, nil
+		}
+		if ctx.Err() != nil {
+			return a, ctx.Err()
+		}
+		a.full = explain(err, setting)
 	}
-	if ctx.Err() != nil {
-		return a, ctx.Err()
-	}
-	a.full = explain(err, setting)
 	if a.reduced = reducedForbidden(); a.reduced.reason != "" {
 		return a, nil
 	}

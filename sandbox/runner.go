@@ -6,6 +6,9 @@ type Options struct {
 	// sandbox helper, for example [executable, "worker", "jail"]. On Linux the
 	// program must then call [JailMain] at once and exit with its result.
 	Helper []string
+	// Reduced leaves namespaces alone, as on a machine that forbids them: for
+	// seeing what still holds there. The level is then reduced or none.
+	Reduced bool
 }
 
 // New returns the runner of this operating system. It never fails: a machine

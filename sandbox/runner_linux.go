@@ -24,7 +24,8 @@ const insideUID = 1000
 
 // runner starts a helper for each command.
 type runner struct {
-	helper []string
+	helper  []string
+	reduced bool // Options.Reduced
 
 	mu    sync.Mutex
 	known *ability // what the first probe found
@@ -35,7 +36,9 @@ type runner struct {
 	upstream func(*http.Request) (*url.URL, error)
 }
 
-func newRunner(o Options) Runner { return &runner{helper: append([]string(nil), o.Helper...)} }
+func newRunner(o Options) Runner {
+	return &runner{helper: append([]string(nil), o.Helper...), reduced: o.Reduced}
+}
 
 // Start is documented at [Runner].
 func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error) {
