@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -96,6 +97,7 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	if err := send(out, report{Event: eventStarted, Facts: seen}); err != nil {
 		return err
 	}
+	keepThreads()
 	w := watcher{limits: o.Limits, pids: namespacePids, tmp: []string{"/tmp", "/dev/shm", "/home"}, growth: growth, book: book}
 	r := report{Event: eventExit, Exit: supervise(pid, control, &w, namespaceSweeper(pid, out))}
 	// The end of this process is the end of all; before it, so that nothing runs
@@ -185,6 +187,26 @@ func releaseFiles(extra int) error {
 		unix.Close(filesFD + i)
 	}
 	return nil
+}
+
+// keepThreads makes threads for later. The helper shares the limit of processes
+// with the program: once that has used it up, a helper that needed one more
+// thread would end. The runtime keeps threads that have nothing to do.
+func keepThreads() {
+	const spare = 6 // more than wait in the kernel at any time
+	var ready, done sync.WaitGroup
+	ready.Add(spare)
+	done.Add(spare)
+	for range spare {
+		go func() {
+			defer done.Done()
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			ready.Done()
+			ready.Wait()
+		}()
+	}
+	done.Wait()
 }
 
 // supervise returns how the program ended, or why it must end.
