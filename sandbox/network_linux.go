@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -97,10 +99,52 @@ func receive(fd int, b []byte, flags int) (n int, fds []int, err error) {
 	return n, fds, nil
 }
 
-// serveProxy takes the socket that the helper has sent and answers on it.
-func serveProxy(p *proxy.Proxy, from *os.File) error {
-	defer from.Close()
-	_, fds, err := receive(int(from.Fd()), make([]byte, 1), unix.MSG_DONTWAIT)
+// A wayOut is a proxy, and the sockets over which the helper hands it the one
+// on which it listens. All methods take nil for a program without.
+type wayOut struct {
+	proxy        *proxy.Proxy
+	host, helper *os.File
+}
+
+// newWayOut returns nil for a network without a proxy.
+func newWayOut(n Network, upstream func(*http.Request) (*url.URL, error)) (*wayOut, error) {
+	if !n.proxied() {
+		return nil, nil
+	}
+	p, err := proxy.New(proxy.Options{Hosts: n.Hosts, All: n.Mode == NetworkOn, Upstream: upstream})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
+	}
+	host, helper, err := socketPair()
+	if err != nil {
+		p.Close()
+		return nil, fmt.Errorf("make socket: %w", err)
+	}
+	return &wayOut{p, host, helper}, nil
+}
+
+// close ends every connection. It may be called more than once, also before
+// serve: a program can be gone that fast.
+func (w *wayOut) close() {
+	if w != nil {
+		w.proxy.Close()
+	}
+}
+
+// release closes the sockets, which are needed only for the start.
+func (w *wayOut) release() {
+	if w != nil {
+		closeAll([]*os.File{w.host, w.helper})
+	}
+}
+
+// serve takes the socket that the helper has sent before the program started,
+// and answers on it until close.
+func (w *wayOut) serve() error {
+	if w == nil {
+		return nil
+	}
+	_, fds, err := receive(int(w.host.Fd()), make([]byte, 1), unix.MSG_DONTWAIT)
 	if err == nil && len(fds) != 1 {
 		err = errors.New("the helper sent no socket")
 	}
@@ -116,6 +160,6 @@ func serveProxy(p *proxy.Proxy, from *os.File) error {
 	if err != nil {
 		return err
 	}
-	go p.Serve(l) // until Close
+	go w.proxy.Serve(l)
 	return nil
 }

@@ -98,7 +98,7 @@ func TestNetworkModes(t *testing.T) {
 		{"a number", Network{Mode: NetworkOn}, "http://2130706433/", "403"},
 		{"another port of all", Network{Mode: NetworkOn}, "http://8.8.8.8:22/", "403"},
 	} {
-		got := run(t, r, Policy{Network: row.n}, Command{Path: python, Args: []string{"-c", fetch, fmt.Sprint(port(server)), row.url}})
+		got := run(t, r, Policy{Network: row.n}, Command{Path: python, Args: []string{"-c", fetch, fmt.Sprint(server.(*net.TCPAddr).Port), row.url}})
 		lines := strings.Split(got.out, "\n")
 		if got.exit.Code != 0 || !strings.HasPrefix(lines[0], row.url+" "+row.answer) {
 			t.Errorf("%s: %+v, want %q", row.name, got, row.answer)

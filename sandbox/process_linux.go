@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"atoll/sandbox/proxy"
 )
 
 // process is one helper and what it started. Its goroutine, follow, ends with
@@ -37,7 +35,7 @@ type process struct {
 	recording sync.Mutex
 	recorded  chan report
 
-	proxy  *proxy.Proxy // nil without one
+	out    *wayOut // nil without one
 	began  time.Time
 	output struct {
 		mu          sync.Mutex

@@ -34,10 +34,10 @@ func (p *process) Record() (Record, error) {
 
 // withProxy adds what the proxy has seen.
 func (p *process) withProxy(r Record) Record {
-	if p.proxy == nil {
+	if p.out == nil {
 		return r
 	}
-	seen := p.proxy.Log()
+	seen := p.out.proxy.Log()
 	r.Layers = append(slices.Clip(r.Layers), "proxy")
 	r.Denials = slices.Clip(r.Denials)
 	for _, host := range slices.Sorted(maps.Keys(seen.Refused)) {
@@ -45,6 +45,16 @@ func (p *process) withProxy(r Record) Record {
 	}
 	r.Usage.Sent, r.Usage.Received, r.Usage.Hosts = seen.Sent, seen.Received, seen.Hosts
 	return r
+}
+
+// limitOutput bounds what both streams may carry together; it is called before
+// anything is read.
+func (p *process) limitOutput(limit int64) {
+	if limit < 0 {
+		return
+	}
+	p.output.limit = limit
+	p.stdout.budget, p.stderr.budget = p.spend, p.spend
 }
 
 // spend takes n read bytes from what may be read, and returns how many of them

@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"atoll/sandbox/proxy"
 	"golang.org/x/sys/unix"
 )
 
@@ -71,12 +70,11 @@ func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error
 	default:
 		return nil, refusal{can.full.reason + " " + can.full.fix}
 	}
-	var out *proxy.Proxy
-	if p.Network.proxied() {
-		out, err = proxy.New(proxy.Options{Hosts: p.Network.Hosts, All: p.Network.Mode == NetworkOn, Upstream: r.upstream})
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
-		}
+	out, err := newWayOut(p.Network, r.upstream)
+	if err != nil {
+		return nil, err
+	}
+	if out != nil {
 		o.Env = proxyEnv(o.Env)
 	}
 	proc, _, err := r.launch(ctx, o, c.Files, out)
@@ -202,21 +200,24 @@ func protectedInside(read, write []string) string {
 }
 
 // launch starts the helper with an order and waits until the program runs. The
-// files stay open here. The proxy, nil without one, ends with the program.
-func (r *runner) launch(ctx context.Context, o order, files []*os.File, out *proxy.Proxy) (*process, facts, error) {
+// files stay open here. The way out, nil without one, ends with the program.
+func (r *runner) launch(ctx context.Context, o order, files []*os.File, out *wayOut) (*process, facts, error) {
+	cleanup := out.close
+	defer out.release()
 	if err := ctx.Err(); err != nil {
+		cleanup()
 		return nil, facts{}, err
 	}
 	if len(r.helper) == 0 {
+		cleanup()
 		return nil, facts{}, refusal{"the program was built without its sandbox helper (Options.Helper is empty)."}
 	}
-	cleanup := func() {}
 	if o.Stage == stageGuard {
 		dir, err := os.MkdirTemp("", "atoll-run-")
 		if err != nil {
 			return nil, facts{}, fmt.Errorf("make temporary folder: %w", err)
 		}
-		cleanup = func() { os.RemoveAll(dir) }
+		cleanup = func() { os.RemoveAll(dir) } // there is no way out in this mode
 		o.TmpDir = dir
 		o.Env = o.privateTemp()
 	}
@@ -224,54 +225,30 @@ func (r *runner) launch(ctx context.Context, o order, files []*os.File, out *pro
 	if r.groups != nil {
 		var err error
 		if group, err = r.groups.make(o.Limits); err != nil {
-			if out != nil {
-				out.Close()
-			}
 			cleanup()
 			return nil, facts{}, err
 		}
 		o.Counted = true
 	}
-	var ours *os.File
 	if out != nil {
-		remove := cleanup
-		cleanup = func() {
-			out.Close()
-			remove()
-		}
-		var theirs *os.File
-		var err error
-		if ours, theirs, err = socketPair(); err != nil {
-			group.remove()
-			cleanup()
-			return nil, facts{}, fmt.Errorf("make socket: %w", err)
-		}
-		defer theirs.Close()
-		files = append(slices.Clip(files), theirs)
+		files = append(slices.Clip(files), out.helper)
 	}
 	proc, err := r.spawn(ctx, o, files, cleanup, group)
 	if err != nil {
 		group.remove()
 		cleanup()
-		if ours != nil {
-			ours.Close()
-		}
 		return nil, facts{}, err
 	}
-	proc.proxy = out
+	proc.out = out
 	<-proc.settled
-	if out != nil && proc.first.Event == eventStarted {
-		if err := serveProxy(out, ours); err != nil {
+	switch first := proc.first; {
+	case first.Event == eventStarted:
+		if err := out.serve(); err != nil {
 			_ = proc.Kill()
 			proc.Wait()
 			proc.closeEnds()
 			return nil, facts{}, &startError{"start network", err.Error()}
 		}
-	} else if ours != nil {
-		ours.Close()
-	}
-	switch first := proc.first; {
-	case first.Event == eventStarted:
 		return proc, first.Facts, nil
 	case ctx.Err() != nil:
 		_ = proc.Kill()
@@ -330,12 +307,7 @@ func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup f
 		control: pipe(true), reports: pipe(false),
 		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1), recorded: make(chan report, 1), layers: make(chan report, 1),
 	}
-	if l := o.Limits.Output; l > 0 {
-		p.output.limit = l
-		for _, s := range []*stream{p.stdout, p.stderr} {
-			s.budget = p.spend
-		}
-	}
+	p.limitOutput(o.Limits.Output)
 	if err != nil {
 		closeAll(theirs)
 		closeAll(ours)

@@ -7,7 +7,7 @@ import (
 
 // helperThreads are those beyond what it has when it starts. Not more than needed:
 // with cgo each counts 8 MiB as memory.
-const helperThreads = 5
+const helperThreads = 6
 
 // makeThreads lets the runtime have its threads before processes and threads are
 // limited. Otherwise a program that uses the limit up keeps the helper from
