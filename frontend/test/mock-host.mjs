@@ -1,13 +1,15 @@
 // A stand-in for the host that speaks the page's contract, for development and
 // browser tests. What it answers is chosen by words in the question:
 //   "figure" "table" "error" "files" "fault" "slow" "long" "progress", "echo …" to say
-//   the rest; else a plain answer.
-// MOCK_MODELS=none starts without a model, MOCK_SANDBOX=reduced|none weakens the badge.
+//   the rest, "changes" "hostile" "refused" for code that meets its boundary; else a plain answer.
+// MOCK_MODELS=none starts without a model, MOCK_SANDBOX=reduced|none weakens the sandbox,
+// MOCK_WEAK=1 lets an attempt of its test succeed.
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BOUNDARY_CELLS, policyView, receipt, report } from './mock-boundary.mjs';
 import { plot } from './mock-plot.mjs';
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
@@ -21,9 +23,10 @@ export function startMock({
   port = 0,
   models = process.env.MOCK_MODELS,
   sandbox = process.env.MOCK_SANDBOX ?? 'full',
+  weak = Boolean(process.env.MOCK_WEAK),
   pace = 1, // factor on all waits
 } = {}) {
-  const host = new Host({ models, sandbox, pace });
+  const host = new Host({ models, sandbox, weak, pace });
   const server = createServer((request, response) => {
     host.serve(request, response).catch((cause) => {
       if (!response.headersSent) response.writeHead(500);
@@ -51,6 +54,7 @@ class Host {
   blobs = new Map();
   log = []; // every entry, in order
   streams = new Set();
+  grants = [];
   tasks = 0;
   calls = 0;
 
@@ -308,10 +312,88 @@ class Host {
       room.asks = room.asks.filter((other) => other !== found);
       this.emit({ ask: { ...found.ask, open: false } });
       if (answer.always) this.chats_set({ id: room.chat.id, approve: 'auto' });
+      if (answer.allow && answer.remember) this.remember(room, found.ask, answer.remember);
       found.settle(answer);
       return {};
     }
     throw { code: 'input.ask', title: 'This question was already answered' };
+  }
+
+  remember(room, ask, { scope, hours }) {
+    const now = Date.now();
+    for (const { effect, what } of ask.effects?.needs ?? ask.needs) {
+      if (effect === 'code') continue;
+      this.grants.push({
+        id: randomUUID(),
+        effect,
+        what,
+        scope,
+        where: scope === 'chat' ? room.chat.id : room.chat.policy.project,
+        at: new Date(now).toISOString(),
+        ...(hours ? { until: new Date(now + hours * 3_600_000).toISOString() } : {}),
+      });
+    }
+  }
+
+  async chats_preview({ ask }) {
+    for (const room of this.chats.values()) {
+      const found = room.asks.find((other) => other.ask.id === ask);
+      if (!found) continue;
+      await this.wait(2500);
+      found.ask = { ...found.ask, effects: found.effects, previewed: true };
+      if (room.asks.includes(found)) this.emit({ ask: found.ask });
+      return {};
+    }
+    throw { code: 'input.ask', title: 'This question was already answered' };
+  }
+
+  policyOf(chat) {
+    return this.chats.get(chat)?.chat.policy ?? { preset: 'sealed' };
+  }
+
+  grantsOf(chat) {
+    const project = this.policyOf(chat).project;
+    return this.grants.filter(
+      ({ scope, where }) => !chat || where === (scope === 'chat' ? chat : project),
+    );
+  }
+
+  policy_show({ chat }) {
+    return policyView(chat, this.policyOf(chat), this.options.sandbox, this.grantsOf(chat));
+  }
+
+  policy_set({ chat, policy }) {
+    const room = this.room(chat);
+    if (policy.preset === 'offline-project' && /^\/(etc|usr)\b/.test(policy.project))
+      throw {
+        code: 'sandbox.policy',
+        title: 'This folder cannot be a project',
+        hint: 'Choose a folder of your own.',
+      };
+    room.chat = { ...room.chat, policy };
+    this.emit({ chat: room.chat });
+    return { ...this.policy_show({ chat }), restarted: room.entries.length > 0 };
+  }
+
+  grants_list({ chat }) {
+    return { grants: this.grantsOf(chat) };
+  }
+
+  grants_revoke({ id }) {
+    this.grants = this.grants.filter((grant) => grant.id !== id);
+  }
+
+  async sandbox_test() {
+    const id = `task-${++this.tasks}`;
+    const result = report(this.options.sandbox, this.options.weak);
+    const total = result.attempts.length;
+    for (let done = 0; done <= total; done++) {
+      const state = done === total ? 'done' : 'running';
+      const label = 'sandbox test';
+      this.emit({ task: { id, label, done, total, unit: 'steps', state } });
+      await this.wait(150);
+    }
+    return result;
   }
 
   models_list() {
@@ -415,9 +497,8 @@ class Host {
         this.assistant(id, { text: said, interrupted: !whole });
         return;
       }
-      const step = /figure|table|error|files|progress/.test(words) ? CELLS : [];
+      const step = CELLS.filter((cell) => cell.when.test(words));
       for (const cell of step) {
-        if (!cell.when.test(words)) continue;
         if (!(await this.cell(id, turn, cell))) return;
         this.phase(id, turn, 'prompt', { done: 0.5 });
         await this.wait(60);
@@ -449,12 +530,31 @@ class Host {
     }
     this.assistant(id, { text: cell.say, calls: [call], stop: 'calls' });
     let answer = { allow: room.chat.approve !== 'never', policy: true };
-    if (room.chat.approve === 'ask') {
+    const granted = (need) =>
+      this.grantsOf(id).some(({ effect, what }) => effect === need.effect && what === need.what);
+    const open = (cell.effects?.needs ?? []).filter((need) => !granted(need));
+    const after = room.chat.approve === 'auto' && open.length > 0;
+    if (after) {
+      this.phase(id, turn, 'run');
+      await this.wait(300);
+    }
+    if (room.chat.approve === 'ask' || after) {
       this.phase(id, turn, 'approve');
       answer = await new Promise((settle) => {
-        const reasons = cell.reasons ?? ['Reads sales.csv'];
-        const ask = { id: randomUUID(), chat: id, turn, call, reasons, open: true };
-        room.asks.push({ ask, settle });
+        const ask = {
+          id: randomUUID(),
+          chat: id,
+          turn,
+          call,
+          reasons: cell.reasons ?? ['Reads sales.csv'],
+          open: true,
+          stage: after ? 'after' : 'before',
+          canPreview: !after,
+          previewed: false,
+          needs: after ? open : [{ effect: 'code', what: '', why: 'Every piece of code asks.' }],
+          ...(after ? { effects: { ...cell.effects, needs: open } } : {}),
+        };
+        room.asks.push({ ask, settle, effects: cell.effects ?? NO_EFFECTS });
         this.emit({ ask });
       });
     }
@@ -492,17 +592,27 @@ class Host {
       await this.wait(cell.pace ?? 200);
     }
     room.live = [];
+    const files = cell.files?.(this);
     this.append(id, 'result', {
       call: call.id,
       status: room.stopped ? 'interrupted' : cell.error ? 'error' : 'ok',
       outputs,
       error: cell.error,
-      files: cell.files?.(this),
+      files,
       seconds: 1.84,
+      receipt: receipt({
+        preset: this.policyOf(id).preset,
+        level: this.options.sandbox,
+        files,
+        exit: room.stopped ? 'Stopped by you.' : '',
+        ...cell.refused,
+      }),
     });
     return !room.stopped;
   }
 }
+
+const NO_EFFECTS = { changes: [], more: 0, bytes: 0, procs: 1, hosts: [], seconds: 0.4, needs: [] };
 
 const LOREM =
   'the revenue of the northern region grew by 18.4 % over the year, while the other regions stayed within two points of their earlier level.';
@@ -613,6 +723,7 @@ plt.show()
       },
     ],
   },
+  ...BOUNDARY_CELLS,
 ];
 
 function table(rows, columns) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Call, Chat, ChatView, Entry, Event } from '../src/rpc/api.gen';
+import type { Ask, Call, Chat, ChatView, Entry, Event } from '../src/rpc/api.gen';
 import { items, type Item } from '../src/state/items';
 import { apply, applyBuffered, fromView, usedTokens, type Timeline } from '../src/state/timeline';
 
@@ -142,7 +142,18 @@ describe('turns', () => {
 
 describe('calls', () => {
   const calls = entry(2, 'assistant', { text: 'look', calls: [call], stop: 'calls', usage });
-  const ask = { id: 'a', chat: 'c', turn: 't', call, reasons: [], open: true };
+  const ask: Ask = {
+    id: 'a',
+    chat: 'c',
+    turn: 't',
+    call,
+    reasons: [],
+    open: true,
+    stage: 'before',
+    canPreview: true,
+    previewed: false,
+    needs: [],
+  };
   const begun = apply(fromView(view()), [told(user), told(calls), { ask }]);
 
   it('carry their open question until it is withdrawn', () => {
