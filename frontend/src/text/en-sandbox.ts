@@ -18,7 +18,6 @@ export const sandboxWords = {
   askReject: 'Discard',
   askRejectSend: 'Discard',
   askApplyKeys: 'Ctrl+Enter applies, Esc stops',
-  askCode: 'The code',
   remember: 'Remember',
   rememberScope: 'For',
   rememberUntil: 'Until',
@@ -63,7 +62,6 @@ export const sandboxWords = {
   linesMore: (n: number) => `${plural(n, 'line', 'lines')} more, not shown`,
 
   // Receipt
-  receipt: 'Receipt',
   ran: {
     sealed: 'Ran sealed',
     'offline-project': 'Ran in the project folder',
@@ -134,15 +132,21 @@ export const sandboxWords = {
   canUse: 'Use',
   places: {
     file: 'attached file',
-    work: 'folder of this chat',
+    work: 'this chat’s own folder',
     project: 'project folder',
     python: 'Python and its libraries',
     grant: 'allowed by you',
   } as Record<string, string>,
   placesMore: (n: number) => `Show ${plural(n, 'more place', 'more places')}`,
-  readElse: 'the programs of the system; nothing else of yours, not even by name',
+  readSystem: 'the programs of the system',
+  readElse: 'nothing else of yours, not even by name',
+  readElseReduced: 'nothing else of yours',
   writeTemp: 'temporary files that go with Python',
-  writeNothing: 'nothing that stays',
+  allPaths: (n: number) => `${plural(n, 'path', 'paths')} in full`,
+  languages: { python: 'Python', shell: 'shell', javascript: 'JavaScript', sql: 'SQL' } as Record<
+    string,
+    string
+  >,
   network: {
     off: 'Nothing: the network is off.',
     loopback: 'Only servers that the code has started itself.',
@@ -200,7 +204,7 @@ export const sandboxWords = {
   grants: 'Remembered permissions',
   grantsNone: 'Nothing is remembered: everything that asks, asks each time.',
   grantAny: 'anything',
-  grantScope: { chat: 'in one chat', project: 'in the project' } as Record<string, string>,
+  grantScope: { chat: 'in the chat', project: 'in the project' } as Record<string, string>,
   grantUntil: (time: string) => `until ${time}`,
   grantForever: 'until taken back',
   revoke: 'Take back',

@@ -74,6 +74,8 @@ export function moment(at: string, now = new Date()): string {
 export function duration(seconds: number): string {
   if (seconds < 10) return `${tenth.format(seconds)} s`;
   if (seconds < 60) return `${whole.format(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  return `${minutes} min ${Math.round(seconds % 60)} s`;
+  const all = Math.round(seconds);
+  const rest = all % 60;
+  const minutes = (all - rest) / 60;
+  return rest ? `${minutes} min ${rest} s` : `${minutes} min`;
 }
