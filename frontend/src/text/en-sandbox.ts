@@ -57,7 +57,7 @@ export const sandboxWords = {
   processes: (n: number) => plural(n, 'process', 'processes'),
   took: (time: string) => `took ${time}`,
   hostsTried: 'Hosts tried:',
-  endedWith: (error: string) => `The code ended with: ${error}`,
+  endedWith: 'The code ended with:',
   diffOf: (name: string) => `Changes in ${name}`,
   linesMore: (n: number) => `${plural(n, 'line', 'lines')} more, not shown`,
 
