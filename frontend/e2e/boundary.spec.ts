@@ -65,6 +65,7 @@ test('edits after a preview run anew', async ({ page, mock }) => {
   await page.getByTestId('preview').click();
   await expect(page.getByTestId('effects')).toBeVisible();
   await page.getByTestId('edit').click();
+  await expect(page.getByTestId('editor').locator('.cm-content')).toBeFocused();
   await page.keyboard.press('Control+Home');
   await page.keyboard.type('# mine\n');
   await expect(page.getByTestId('approve')).toHaveText('Run edited code');
