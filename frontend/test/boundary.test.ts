@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reportText, sections } from '../src/render/report';
 import { baseName, pieces, plainName, shorten } from '../src/render/visible';
 import type { Attempt, TestReport } from '../src/rpc/api.gen';
-import { badHost, hoursLeft, isAbsolute, splitHosts } from '../src/state/policy';
+import { badHost, hoursUntil, isAbsolute, splitHosts } from '../src/state/policy';
 
 describe('names', () => {
   it.each([
@@ -59,8 +59,8 @@ describe('what is written into a boundary', () => {
   });
 
   it('today ends at midnight and is never 0 hours, which would be without end', () => {
-    expect(hoursLeft(new Date(2026, 10, 30, 18))).toBe(6);
-    expect(hoursLeft(new Date(2026, 10, 30, 23, 59, 59, 999))).toBeGreaterThan(0);
+    expect(hoursUntil('today', new Date(2026, 10, 30, 18))).toBe(6);
+    expect(hoursUntil('today', new Date(2026, 10, 30, 23, 59, 59, 999))).toBeGreaterThan(0);
   });
 });
 

@@ -13,8 +13,13 @@ export const badHost = (hosts: string[]): string => hosts.find((host) => !HOST.t
 /** True for a path from the root on, of any system. */
 export const isAbsolute = (path: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
 
-/** Hours until the day ends, for what is remembered today; never 0, which means without end. */
-export function hoursLeft(now = new Date()): number {
-  const end = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1);
-  return Math.max(1 / 60, (end.getTime() - now.getTime()) / 3_600_000);
+/** When what is remembered ends. */
+export type End = 'hour' | 'today' | 'never';
+
+/** Hours until then; 0 means without end, so the last moment of today is not 0. */
+export function hoursUntil(end: End, now = new Date()): number {
+  if (end === 'hour') return 1;
+  if (end === 'never') return 0;
+  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1);
+  return Math.max(1 / 60, (midnight.getTime() - now.getTime()) / 3_600_000);
 }
