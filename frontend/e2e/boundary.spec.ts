@@ -72,6 +72,19 @@ test('edits after a preview run anew', async ({ page, mock }) => {
   await expect(page.getByTestId('ask')).toContainText('Edited code runs anew');
 });
 
+test('a preview that fails says why and leaves the question open', async ({ page, mock }) => {
+  mock.host.chats_preview = () => {
+    throw { code: 'sandbox.layer', title: 'This disk cannot hold a layer' };
+  };
+  await page.goto(mock.url);
+  await ask(page, 'changes please');
+  await page.getByTestId('preview').click();
+  await expect(page.getByTestId('fault')).toContainText('cannot hold a layer');
+  await expect(page.getByTestId('preview')).toBeEnabled();
+  await page.getByTestId('approve').click();
+  await finished(page);
+});
+
 test('what reaches beyond the workspace waits after it ran, and can be discarded', async ({
   page,
   mock,
@@ -87,7 +100,7 @@ test('what reaches beyond the workspace waits after it ran, and can be discarded
   await page.getByTestId('deny-note').fill('Keep the old file');
   await page.getByTestId('deny-send').click();
   await finished(page);
-  await expect(page.getByTestId('cell-status')).toContainText('not run');
+  await expect(page.getByTestId('cell-status')).toContainText('ran, changes discarded');
   await expect(page.getByTestId('cell')).toContainText('Keep the old file');
 });
 
@@ -216,6 +229,7 @@ test.describe('on a machine that leaks', () => {
   test.use({ options: { weak: true, sandbox: 'reduced' } });
   test('what got out stands on top, and what does not hold is told', async ({ page, mock }) => {
     await page.goto(mock.url);
+    await expect(page.getByTestId('sandbox')).toHaveText('Sealed (reduced)');
     await page.getByTestId('sandbox').click();
     await expect(page.getByTestId('lacks')).toContainText('Names of other files');
     await page.getByTestId('sandbox-settings').click();

@@ -575,7 +575,11 @@ class Host {
       code: edited,
     });
     if (!answer.allow) {
-      this.append(id, 'result', { call: call.id, status: 'denied', seconds: 0 });
+      const ran = after && {
+        seconds: 1.2,
+        receipt: receipt({ preset: this.policyOf(id).preset, level: this.options.sandbox }),
+      };
+      this.append(id, 'result', { call: call.id, status: 'denied', seconds: 0, ...ran });
       return true;
     }
     this.phase(id, turn, 'run');
