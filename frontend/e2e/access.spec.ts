@@ -19,7 +19,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(colorScheme, () => {
     test.use({ colorScheme });
     test('every state is accessible', async ({ page, mock }) => {
-      test.setTimeout(180_000); // axe reads the whole page nine times
+      test.setTimeout(240_000); // axe reads the whole page many times
       await page.goto(mock.url);
       await expect(page.getByTestId('example').first()).toBeVisible();
       await check(page, 'empty');
@@ -51,7 +51,26 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.keyboard.press('Escape');
       await page.getByTestId('sandbox').click();
       await check(page, 'sandbox');
+      await page.getByTestId('preset-offline-project').click();
+      await page.getByTestId('project').fill('reports');
+      await check(page, 'preset');
+      await page.getByTestId('sandbox-settings').click();
+      await page.getByTestId('sandbox-test').click();
+      await page.getByTestId('test-group').first().locator('summary').click();
+      await check(page, 'sandbox settings');
       await page.keyboard.press('Escape');
+      await ask(page, 'hostile please');
+      await page.getByTestId('preview').click();
+      await expect(page.getByTestId('effects')).toBeVisible();
+      await page.getByTestId('remember').check();
+      await check(page, 'effects');
+      await page.getByTestId('approve').click();
+      await finished(page);
+      await ask(page, 'refused please');
+      await page.getByTestId('approve').click();
+      await finished(page);
+      await page.getByTestId('receipt-line').last().click();
+      await check(page, 'receipt');
       await page.getByTestId('chat-menu').first().click();
       await page.getByTestId('delete').click();
       await check(page, 'delete');

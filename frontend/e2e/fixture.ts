@@ -47,6 +47,7 @@ export { expect };
 
 export async function ask(page: Page, text: string): Promise<void> {
   await page.getByTestId('composer').fill(text);
+  await expect(page.getByTestId('send')).toBeEnabled(); // models are known a moment later
   await page.getByTestId('composer').press('Enter');
 }
 

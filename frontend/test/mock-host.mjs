@@ -1,17 +1,18 @@
 // A stand-in for the host that speaks the page's contract, for development and
 // browser tests. What it answers is chosen by words in the question:
 //   "figure" "table" "error" "files" "fault" "slow" "long" "progress", "echo …" to say
-//   the rest; else a plain answer.
-// MOCK_MODELS=none starts without a model, MOCK_SANDBOX=reduced|none weakens the badge.
+//   the rest, "changes" "hostile" "refused" for code that meets its boundary; else a plain answer.
+// MOCK_MODELS=none starts without a model, MOCK_SANDBOX=reduced|none weakens the sandbox,
+// MOCK_WEAK=1 lets an attempt of its test succeed.
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { plot } from './mock-plot.mjs';
+import { policyView, receipt, report } from './mock-boundary.mjs';
+import { CELLS, CLOSING, LOREM, PLAIN } from './mock-cells.mjs';
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
-const TABLE = 'application/vnd.atoll.table+json';
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
@@ -21,9 +22,10 @@ export function startMock({
   port = 0,
   models = process.env.MOCK_MODELS,
   sandbox = process.env.MOCK_SANDBOX ?? 'full',
+  weak = Boolean(process.env.MOCK_WEAK),
   pace = 1, // factor on all waits
 } = {}) {
-  const host = new Host({ models, sandbox, pace });
+  const host = new Host({ models, sandbox, weak, pace });
   const server = createServer((request, response) => {
     host.serve(request, response).catch((cause) => {
       if (!response.headersSent) response.writeHead(500);
@@ -51,6 +53,7 @@ class Host {
   blobs = new Map();
   log = []; // every entry, in order
   streams = new Set();
+  grants = [];
   tasks = 0;
   calls = 0;
 
@@ -308,10 +311,88 @@ class Host {
       room.asks = room.asks.filter((other) => other !== found);
       this.emit({ ask: { ...found.ask, open: false } });
       if (answer.always) this.chats_set({ id: room.chat.id, approve: 'auto' });
+      if (answer.allow && answer.remember) this.remember(room, found.ask, answer.remember);
       found.settle(answer);
       return {};
     }
     throw { code: 'input.ask', title: 'This question was already answered' };
+  }
+
+  remember(room, ask, { scope, hours }) {
+    const now = Date.now();
+    for (const { effect, what } of ask.effects?.needs ?? ask.needs) {
+      if (effect === 'code') continue;
+      this.grants.push({
+        id: randomUUID(),
+        effect,
+        what,
+        scope,
+        where: scope === 'chat' ? room.chat.id : room.chat.policy.project,
+        at: new Date(now).toISOString(),
+        ...(hours ? { until: new Date(now + hours * 3_600_000).toISOString() } : {}),
+      });
+    }
+  }
+
+  async chats_preview({ ask }) {
+    for (const room of this.chats.values()) {
+      const found = room.asks.find((other) => other.ask.id === ask);
+      if (!found) continue;
+      await this.wait(2500);
+      found.ask = { ...found.ask, effects: found.effects, previewed: true };
+      if (room.asks.includes(found)) this.emit({ ask: found.ask });
+      return {};
+    }
+    throw { code: 'input.ask', title: 'This question was already answered' };
+  }
+
+  policyOf(chat) {
+    return this.chats.get(chat)?.chat.policy ?? { preset: 'sealed' };
+  }
+
+  grantsOf(chat) {
+    const project = this.policyOf(chat).project;
+    return this.grants.filter(
+      ({ scope, where }) => !chat || where === (scope === 'chat' ? chat : project),
+    );
+  }
+
+  policy_show({ chat }) {
+    return policyView(chat, this.policyOf(chat), this.options.sandbox, this.grantsOf(chat));
+  }
+
+  policy_set({ chat, policy }) {
+    const room = this.room(chat);
+    if (policy.preset === 'offline-project' && /^\/(etc|usr)\b/.test(policy.project))
+      throw {
+        code: 'sandbox.policy',
+        title: 'This folder cannot be a project',
+        hint: 'Choose a folder of your own.',
+      };
+    room.chat = { ...room.chat, policy };
+    this.emit({ chat: room.chat });
+    return { ...this.policy_show({ chat }), restarted: room.entries.length > 0 };
+  }
+
+  grants_list({ chat }) {
+    return { grants: this.grantsOf(chat) };
+  }
+
+  grants_revoke({ id }) {
+    this.grants = this.grants.filter((grant) => grant.id !== id);
+  }
+
+  async sandbox_test() {
+    const id = `task-${++this.tasks}`;
+    const result = report(this.options.sandbox, this.options.weak);
+    const total = result.attempts.length;
+    for (let done = 0; done <= total; done++) {
+      const state = done === total ? 'done' : 'running';
+      const label = 'sandbox test';
+      this.emit({ task: { id, label, done, total, unit: 'steps', state } });
+      await this.wait(150);
+    }
+    return result;
   }
 
   models_list() {
@@ -415,9 +496,8 @@ class Host {
         this.assistant(id, { text: said, interrupted: !whole });
         return;
       }
-      const step = /figure|table|error|files|progress/.test(words) ? CELLS : [];
+      const step = CELLS.filter((cell) => cell.when.test(words));
       for (const cell of step) {
-        if (!cell.when.test(words)) continue;
         if (!(await this.cell(id, turn, cell))) return;
         this.phase(id, turn, 'prompt', { done: 0.5 });
         await this.wait(60);
@@ -449,12 +529,31 @@ class Host {
     }
     this.assistant(id, { text: cell.say, calls: [call], stop: 'calls' });
     let answer = { allow: room.chat.approve !== 'never', policy: true };
-    if (room.chat.approve === 'ask') {
+    const granted = (need) =>
+      this.grantsOf(id).some(({ effect, what }) => effect === need.effect && what === need.what);
+    const open = (cell.effects?.needs ?? []).filter((need) => !granted(need));
+    const after = room.chat.approve === 'auto' && open.length > 0;
+    if (after) {
+      this.phase(id, turn, 'run');
+      await this.wait(300);
+    }
+    if (room.chat.approve === 'ask' || after) {
       this.phase(id, turn, 'approve');
       answer = await new Promise((settle) => {
-        const reasons = cell.reasons ?? ['Reads sales.csv'];
-        const ask = { id: randomUUID(), chat: id, turn, call, reasons, open: true };
-        room.asks.push({ ask, settle });
+        const ask = {
+          id: randomUUID(),
+          chat: id,
+          turn,
+          call,
+          reasons: cell.reasons ?? ['Reads sales.csv'],
+          open: true,
+          stage: after ? 'after' : 'before',
+          canPreview: !after,
+          previewed: false,
+          needs: after ? open : [{ effect: 'code', what: '', why: 'Every piece of code asks.' }],
+          ...(after ? { effects: { ...cell.effects, needs: open } } : {}),
+        };
+        room.asks.push({ ask, settle, effects: cell.effects ?? NO_EFFECTS });
         this.emit({ ask });
       });
     }
@@ -476,7 +575,11 @@ class Host {
       code: edited,
     });
     if (!answer.allow) {
-      this.append(id, 'result', { call: call.id, status: 'denied', seconds: 0 });
+      const ran = after && {
+        seconds: 1.2,
+        receipt: receipt({ preset: this.policyOf(id).preset, level: this.options.sandbox }),
+      };
+      this.append(id, 'result', { call: call.id, status: 'denied', seconds: 0, ...ran });
       return true;
     }
     this.phase(id, turn, 'run');
@@ -492,167 +595,27 @@ class Host {
       await this.wait(cell.pace ?? 200);
     }
     room.live = [];
+    const files = cell.files?.(this);
     this.append(id, 'result', {
       call: call.id,
       status: room.stopped ? 'interrupted' : cell.error ? 'error' : 'ok',
       outputs,
       error: cell.error,
-      files: cell.files?.(this),
+      files,
       seconds: 1.84,
+      receipt: receipt({
+        preset: this.policyOf(id).preset,
+        level: this.options.sandbox,
+        files,
+        exit: room.stopped ? 'Stopped by you.' : '',
+        ...cell.refused,
+      }),
     });
     return !room.stopped;
   }
 }
 
-const LOREM =
-  'the revenue of the northern region grew by 18.4 % over the year, while the other regions stayed within two points of their earlier level.';
-
-const PLAIN = `Yes. A few things that help with **data questions**:
-
-- Attach the file and say what a row is.
-- Name the column you care about, for example \`revenue\`.
-- Ask for a *table* or a *figure* when you want one.
-
-\`\`\`python
-import pandas as pd
-sales = pd.read_csv("sales.csv")  # one row is one order
-\`\`\`
-
-More in the [pandas guide](https://pandas.pydata.org/docs/).
-`;
-
-const CLOSING = `**North grew fastest:** revenue rose by **18.4 %**, ahead of West (6.1 %) and South (2.0 %). East shrank slightly.
-
-| Region | 2024 | 2025 | Growth |
-|:--|--:|--:|--:|
-| North | 412,300 | 488,100 | 18.4 % |
-| West | 388,900 | 412,600 | 6.1 % |
-| South | 301,200 | 307,200 | 2.0 % |
-| East | 295,000 | 291,700 | −1.1 % |
-
-Two rows had no region and were left out.
-`;
-
-const CELLS = [
-  {
-    when: /table|figure/,
-    say: 'I will read the file and add up the revenue of each region and month.',
-    reasons: ['Reads sales.csv'],
-    code: `import pandas as pd
-
-sales = pd.read_csv("sales.csv", parse_dates=["date"])
-sales["month"] = sales["date"].dt.to_period("M").astype(str)
-# one row for each region and month
-summary = (
-    sales.groupby(["region", "month"], as_index=False)
-    .agg(units=("units", "sum"), revenue=("revenue", "sum"))
-)
-print(f"{len(sales):,} orders read")
-summary
-`,
-    outputs: (host) => [
-      { stream: 'stdout', text: '1,240 orders read\n' },
-      { mime: TABLE, blob: host.blob(JSON.stringify(table(200, 6))), plain: 'region month …' },
-    ],
-  },
-  {
-    when: /figure/,
-    say: 'Now the figure.',
-    reasons: ['Draws a figure'],
-    code: `import matplotlib.pyplot as plt
-
-wide = summary.pivot(index="month", columns="region", values="revenue")
-wide.plot(figsize=(8, 4.5))
-plt.ylabel("Revenue")
-plt.show()
-`,
-    outputs: (host) => [
-      { mime: 'image/png', blob: host.blob(plot()), plain: '<Figure size 800x450 with 1 Axes>' },
-    ],
-  },
-  {
-    when: /progress/,
-    say: 'This takes a moment.',
-    code: 'for step in tqdm(range(10)):\n    work(step)\n',
-    pace: 120,
-    outputs: () => [
-      ...Array.from({ length: 10 }, (_, i) => ({
-        stream: 'stderr',
-        text: `\r${(i + 1) * 10}%|${'█'.repeat(i + 1)}${' '.repeat(9 - i)}| ${i + 1}/10`,
-      })),
-      { stream: 'stderr', text: '\n' },
-      { stream: 'stdout', text: '\x1b[32mdone\x1b[0m in \x1b[1m1.2 s\x1b[0m\n' },
-    ],
-  },
-  {
-    when: /error/,
-    say: 'Let me look at the prices.',
-    code: 'sales["price "].mean()\n',
-    outputs: () => [],
-    error: {
-      name: 'KeyError',
-      message: "'price '",
-      line: 1,
-      trace:
-        'Traceback (most recent call last):\n  cell 1, line 1\n    sales["price "].mean()\nKeyError: \'price \'',
-      hint: 'Columns are: date, region, product, units, price, revenue. Did you mean "price"?',
-    },
-  },
-  {
-    when: /files/,
-    say: 'I save the result.',
-    code: 'summary.to_excel("summary.xlsx")\n',
-    reasons: ['Writes summary.xlsx'],
-    outputs: () => [],
-    files: (host) => [
-      {
-        name: 'summary.xlsx',
-        size: 18_433,
-        mime: 'text/plain',
-        blob: host.blob('not really a workbook'),
-      },
-    ],
-  },
-];
-
-function table(rows, columns) {
-  const regions = ['East', 'North', 'South', 'West'];
-  const names = [
-    'region',
-    'month',
-    'units',
-    'revenue',
-    'share',
-    'checked',
-    ...Array.from({ length: 60 }, (_, i) => `extra_${i}`),
-  ].slice(0, columns);
-  const types = [
-    'object',
-    'object',
-    'int64',
-    'float64',
-    'float64',
-    'bool',
-    ...Array(60).fill('float64'),
-  ].slice(0, columns);
-  return {
-    columns: names,
-    types,
-    index: Array.from({ length: rows }, (_, i) => i),
-    rows: Array.from({ length: rows }, (_, i) =>
-      [
-        regions[i % 4],
-        `2025-${String((i % 12) + 1).padStart(2, '0')}`,
-        120 + ((i * 37) % 400),
-        Math.round((9000 + ((i * 7919) % 25000)) * 100) / 100,
-        i % 9 === 4 ? null : Math.round(((i * 13) % 100) * 10) / 1000,
-        i % 3 === 0,
-        ...Array(60).fill(i / 7),
-      ].slice(0, columns),
-    ),
-    shape: [1240, columns],
-  };
-}
+const NO_EFFECTS = { changes: [], more: 0, bytes: 0, procs: 1, hosts: [], seconds: 0.4, needs: [] };
 
 function reply(response, status, body) {
   response.writeHead(status, { 'Content-Type': 'application/json' });

@@ -3,7 +3,7 @@ import { keyLabel, matches } from '../src/commands/registry';
 import { carriesFiles, composing, guardLanguage } from '../src/guards';
 import { cellText, isNumber, shownAs, TABLE } from '../src/render/mime';
 import { groups } from '../src/state/groups';
-import { duration, size, tokens } from '../src/text/text';
+import { duration, moment, size, tokens } from '../src/text/text';
 
 describe('numbers', () => {
   it.each([
@@ -25,7 +25,16 @@ describe('numbers', () => {
     [0.42, '0.4 s'],
     [12.6, '13 s'],
     [185, '3 min 5 s'],
+    [600, '10 min'],
+    [119.8, '2 min'],
   ])('%d seconds is %j', (n, want) => expect(duration(n)).toBe(want));
+});
+
+it('a moment of today is a time, another has its day, and nonsense stays', () => {
+  const now = new Date(2026, 10, 30, 12);
+  expect(moment(new Date(2026, 10, 30, 9, 5).toISOString(), now)).toMatch(/9:05/);
+  expect(moment(new Date(2026, 10, 29, 9, 5).toISOString(), now)).toMatch(/29/);
+  expect(moment('soon', now)).toBe('soon');
 });
 
 describe('outputs', () => {

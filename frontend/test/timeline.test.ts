@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Call, Chat, ChatView, Entry, Event } from '../src/rpc/api.gen';
+import type { Ask, Call, Chat, ChatView, Effects, Entry, Event } from '../src/rpc/api.gen';
 import { items, type Item } from '../src/state/items';
 import { apply, applyBuffered, fromView, usedTokens, type Timeline } from '../src/state/timeline';
 
@@ -142,13 +142,41 @@ describe('turns', () => {
 
 describe('calls', () => {
   const calls = entry(2, 'assistant', { text: 'look', calls: [call], stop: 'calls', usage });
-  const ask = { id: 'a', chat: 'c', turn: 't', call, reasons: [], open: true };
+  const ask: Ask = {
+    id: 'a',
+    chat: 'c',
+    turn: 't',
+    call,
+    reasons: [],
+    open: true,
+    stage: 'before',
+    canPreview: true,
+    previewed: false,
+    needs: [],
+  };
   const begun = apply(fromView(view()), [told(user), told(calls), { ask }]);
 
   it('carry their open question until it is withdrawn', () => {
     expect(items(begun).at(-1)).toMatchObject({ kind: 'cell', ask: { id: 'a' } });
     const t = apply(begun, [{ ask: { ...ask, open: false } }]);
     expect((items(t).at(-1) as any).ask).toBeUndefined();
+  });
+
+  it('carry the effects of a preview in the same question', () => {
+    const effects: Effects = {
+      changes: [{ path: 'a.csv', kind: 'deleted', size: 0, was: 3 }],
+      more: 0,
+      bytes: 0,
+      procs: 1,
+      hosts: [],
+      seconds: 1,
+      needs: [],
+    };
+    const t = apply(begun, [{ ask: { ...ask, effects, previewed: true } }]);
+    expect(t.asks).toHaveLength(1);
+    const before = items(begun);
+    const after = items(t, before);
+    expect(after.at(-1)).toMatchObject({ key: before.at(-1)!.key, ask: { id: 'a', effects } });
   });
 
   it('gather decision, running output and result in one cell', () => {

@@ -1,21 +1,22 @@
 // Static colours for code, from the same grammar that the editor uses.
 import { classHighlighter, highlightCode } from '@lezer/highlight';
 import { parser } from '@lezer/python';
+import { pieces, type Piece } from './visible';
 
 const LIMIT = 60_000; // characters; longer code is shown plain
 
 export const escapeHTML = (text: string): string =>
   text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
-/** Characters that make text read otherwise than it is: direction marks, and signs without width. */
-const HIDDEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-
-/** Escaped text in which hidden characters are spelled out. */
+/** Escaped text in which hidden characters are spelled out; tabs and line ends are code. */
 const visible = (text: string): string =>
-  escapeHTML(text).replace(HIDDEN, (c) => {
-    const code = c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-    return `<span class="hidden-char">U+${code}</span>`;
-  });
+  text
+    .split(/([\t\n\r\f]+)/)
+    .flatMap((part, i) => (i % 2 ? [part] : pieces(part).map(spelled)))
+    .join('');
+
+const spelled = ({ text, hidden }: Piece): string =>
+  hidden ? `<span class="hidden-char">${text}</span>` : escapeHTML(text);
 
 const isPython = (language: string) => /^(python|py|python3|ipython)$/i.test(language.trim());
 

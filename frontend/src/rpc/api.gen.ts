@@ -53,6 +53,33 @@ export interface Call {
   code: string;
 }
 
+export interface FileChange {
+  path: string;
+  kind: 'created' | 'changed' | 'deleted' | 'folder';
+  size: number;
+  was: number;
+  diff?: string;
+  runs?: string;
+}
+
+export interface Need {
+  effect:
+    'delete' | 'overwrite' | 'network' | 'outside' | 'install' | 'long' | 'runs-later' | 'code';
+  what: string;
+  why: string;
+}
+
+export interface Effects {
+  changes: FileChange[];
+  more: number;
+  bytes: number;
+  procs: number;
+  hosts: string[];
+  seconds: number;
+  error?: string;
+  needs: Need[];
+}
+
 export interface Ask {
   id: string;
   chat: string;
@@ -60,6 +87,11 @@ export interface Ask {
   call: Call;
   reasons: string[];
   open: boolean;
+  stage: 'before' | 'after';
+  canPreview: boolean;
+  previewed: boolean;
+  effects?: Effects;
+  needs: Need[];
 }
 
 export interface Task {
@@ -72,6 +104,13 @@ export interface Task {
   error?: Fault;
 }
 
+export interface ChatPolicy {
+  preset: 'sealed' | 'offline-project' | 'network';
+  project?: string;
+  hosts?: string[];
+  gpu?: boolean;
+}
+
 export interface Chat {
   id: string;
   title: string;
@@ -80,6 +119,7 @@ export interface Chat {
   leaf: string;
   model: string;
   approve: 'ask' | 'auto' | 'never';
+  policy?: ChatPolicy;
 }
 
 export interface Event {
@@ -143,6 +183,42 @@ export interface ProgramError {
   hint?: string;
 }
 
+export interface Denial {
+  kind: 'file' | 'network' | 'call' | 'limit';
+  what: string;
+  layer: string;
+  count: number;
+}
+
+export interface RunUsage {
+  wall: number;
+  cpu: number;
+  memory: number;
+  procs: number;
+  written: number;
+  sent: number;
+  received: number;
+  hosts: string[];
+}
+
+export interface FileHash {
+  name: string;
+  sha256: string;
+  size: number;
+}
+
+export interface Receipt {
+  preset: string;
+  level: string;
+  layers: string[];
+  denials: Denial[];
+  usage: RunUsage;
+  exit: string;
+  inputs: FileHash[];
+  outputs: FileHash[];
+  explained: string[];
+}
+
 export interface Result {
   call: string;
   status: string;
@@ -154,6 +230,7 @@ export interface Result {
   seconds: number;
   log?: string;
   cut?: number;
+  receipt?: Receipt;
 }
 
 export interface Table {
@@ -223,12 +300,108 @@ export interface Status {
   examples: Example[];
 }
 
+export interface Remember {
+  scope: 'chat' | 'project';
+  hours?: number;
+}
+
 export interface Answer {
   ask: string;
   allow: boolean;
   note?: string;
   code?: string;
   always?: boolean;
+  remember?: Remember;
+}
+
+export interface AskRef {
+  ask: string;
+}
+
+export interface ChatRef {
+  chat: string;
+}
+
+export interface Place {
+  path: string;
+  why: 'file' | 'work' | 'project' | 'python' | 'grant';
+}
+
+export interface Grant {
+  id: string;
+  effect: string;
+  what: string;
+  scope: 'chat' | 'project';
+  where: string;
+  at: string;
+  until?: string;
+}
+
+export interface NetworkView {
+  mode: 'off' | 'loopback' | 'hosts' | 'on';
+  hosts: string[];
+}
+
+export interface LimitsView {
+  memory: number;
+  fileSize: number;
+  disk: number;
+  procs: number;
+  files: number;
+  output: number;
+  wall: number;
+  cpu: number;
+}
+
+export interface PolicyView {
+  policy: ChatPolicy;
+  read: Place[];
+  write: Place[];
+  protected: string[];
+  network: NetworkView;
+  limits: LimitsView;
+  env: string[];
+  languages: string[];
+  gpu: boolean;
+  level: 'full' | 'reduced' | 'none';
+  lacks: Guarantee[];
+  grants: Grant[];
+  restarted: boolean;
+}
+
+export interface SetPolicy {
+  chat: string;
+  policy: ChatPolicy;
+}
+
+export interface Grants {
+  grants: Grant[];
+}
+
+export interface GrantRef {
+  id: string;
+}
+
+export interface GrantsOf {
+  chat?: string;
+}
+
+export interface Attempt {
+  group: string;
+  name: string;
+  plain: string;
+  result: 'stopped' | 'escaped' | 'absent';
+  layer: string;
+  note: string;
+}
+
+export interface TestReport {
+  level: string;
+  seconds: number;
+  attempts: Attempt[];
+  escaped: number;
+  stopped: number;
+  absent: number;
 }
 
 export interface Attach {
@@ -329,4 +502,16 @@ export interface Methods {
   'models.load': { in: ModelRef; out: Empty };
   /** fetches a model of the catalog */
   'models.pull': { in: ModelRef; out: TaskRef };
+  /** lists what was allowed for longer than once */
+  'grants.list': { in: GrantsOf; out: Grants };
+  /** takes back what was allowed */
+  'grants.revoke': { in: GrantRef; out: Empty };
+  /** runs the code of a question in a layer and tells its effects */
+  'chats.preview': { in: AskRef; out: Empty };
+  /** changes the boundary of a chat */
+  'policy.set': { in: SetPolicy; out: PolicyView };
+  /** tells the boundary of a chat */
+  'policy.show': { in: ChatRef; out: PolicyView };
+  /** makes hostile attempts on this machine and tells what became of them */
+  'sandbox.test': { in: Empty; out: TestReport };
 }

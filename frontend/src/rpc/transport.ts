@@ -33,6 +33,8 @@ export interface Transport {
   upload(chat: string, name: string, content: Blob): Promise<Attached>;
   /** The native dialog, where there is one. */
   pickFiles?(): Promise<string[]>;
+  /** The native dialog for one folder, where there is one; "" when the person changed their mind. */
+  pickFolder?(): Promise<string>;
   /** Paths dropped on the window, where the page may know them. */
   onDrop?(handler: (paths: string[]) => void): () => void;
   /** Opens an address in the person's browser. */

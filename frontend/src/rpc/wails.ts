@@ -5,6 +5,8 @@ import type { Transport } from './transport';
 /** What the window binds for the page. */
 interface Bridge {
   PickFiles(): Promise<string[] | null>;
+  /** Optional: the native dialog for one folder. */
+  PickFolder?(): Promise<string>;
   Watch(since: number): Promise<void>;
   /** Optional: the native save dialog for a blob. */
   SaveBlob?(hash: string, name: string): Promise<void>;
@@ -73,6 +75,7 @@ export function wailsTransport(): Transport {
     async pickFiles() {
       return (await bridge.PickFiles()) ?? [];
     },
+    ...(bridge.PickFolder ? { pickFolder: () => bridge.PickFolder!() } : {}),
     onDrop(handler) {
       runtime.OnFileDrop?.((_x, _y, paths) => handler(paths ?? []), false);
       return () => runtime.OnFileDropOff?.();

@@ -1,6 +1,7 @@
 // The ways in which a file reaches the composer.
 import type { Attached } from '../rpc/api.gen';
 import { asFault } from '../rpc/transport';
+import { baseName } from '../render/visible';
 import { text } from '../text/text';
 import { chats } from './chats.svelte';
 import { chipId, drafts } from './drafts.svelte';
@@ -9,8 +10,6 @@ import { notices } from './notices.svelte';
 
 /** Text pasted above this many characters becomes a file. */
 export const LONG_PASTE = 8000;
-
-const baseName = (path: string) => path.split(/[\\/]/).pop() || path;
 
 /** Attaches files by path: window drops, the native dialog, examples. */
 export async function attachPaths(paths: string[]): Promise<void> {

@@ -1,5 +1,5 @@
 // The list of chats and the one that is open.
-import type { Chat, Event, Example, File as HostFile, TurnState } from '../rpc/api.gen';
+import type { Answer, Chat, Event, Example, File as HostFile, TurnState } from '../rpc/api.gen';
 import { asFault, RpcError } from '../rpc/transport';
 import { text } from '../text/text';
 import { attachPaths } from './attach';
@@ -148,6 +148,8 @@ class Chats {
   #speak(before: Timeline | null, after: Timeline | null): void {
     if (!before || !after || before.chat.id !== after.chat.id) return;
     if (after.asks.length > before.asks.length) notices.say(text.approveNews);
+    const previewed = (timeline: Timeline) => timeline.asks.filter((ask) => ask.previewed).length;
+    if (previewed(after) > previewed(before)) notices.say(text.askPreviewReady);
     if (!before.turn || after.turn) return;
     const last = after.entries[after.entries.length - 1];
     if (last?.kind === 'fault') notices.say(text.answerFault(last.body.title));
@@ -216,12 +218,13 @@ class Chats {
 
   stop = () => this.#try(() => transport.call('chats.stop', { id: this.open }));
 
-  answer(
-    ask: string,
-    allow: boolean,
-    more: { note?: string; code?: string; always?: boolean } = {},
-  ) {
+  answer(ask: string, allow: boolean, more: Omit<Answer, 'ask' | 'allow'> = {}) {
     return this.#try(() => transport.call('chats.answer', { ask, allow, ...more }));
+  }
+
+  /** Tries the code of a question out; its effects come as the same question once more. */
+  preview(ask: string) {
+    return this.#try(() => transport.call('chats.preview', { ask }));
   }
 
   rename(id: string, title: string) {

@@ -8,6 +8,8 @@ class UI {
   sidebar = $state(innerWidth >= NARROW);
   /** An address the person clicked, until it is confirmed. */
   link = $state('');
+  /** True while the settings of the sandbox are shown. */
+  sandbox = $state(false);
   figure = $state.raw<{ url: string; alt: string; save: () => void } | null>(null);
 
   start(): void {

@@ -1,6 +1,8 @@
 // Every sentence and word the page shows. A further language is a file like
 // this one that has the same shape (see Messages).
 
+import { sandboxWords } from './en-sandbox';
+
 const plural = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 
 export const en = {
@@ -170,11 +172,11 @@ export const en = {
     ask: { label: 'Ask me', help: 'Every piece of code waits for your decision.' },
     auto: {
       label: 'Run without asking',
-      help: 'Code runs at once, inside the sandbox.',
+      help: 'Code runs at once, inside its boundary. What reaches beyond, such as deleting your files, still asks.',
     },
     never: { label: 'Never run', help: 'The model may write code, but it is not run.' },
   } as Record<string, { label: string; help: string }>,
-  modeUnsafe: 'There is no sandbox on this computer: code could change or read your files.',
+  modeUnsafe: 'There is no sandbox on this computer, so code is not run.',
   // Sandbox
   sandbox: {
     full: 'Sandboxed',
@@ -187,9 +189,9 @@ export const en = {
     none: 'There is no sandbox on this computer',
   } as Record<string, string>,
   sandboxBody: {
-    full: 'It sees the files of its chat, has no network and cannot change your other files.',
-    reduced: 'Some of the protections below are missing on this computer.',
-    none: 'Code would run with your own rights. Read it before you allow it.',
+    full: 'Every promise below is kept by the operating system.',
+    reduced: 'Some of the promises below are missing on this computer.',
+    none: 'So neither code nor a model is started. What to change is told below.',
   } as Record<string, string>,
   holds: 'holds',
   holdsNot: 'missing',
@@ -207,6 +209,7 @@ export const en = {
   themes: { system: 'Like the system', light: 'Light', dark: 'Dark' } as Record<string, string>,
   version: (v: string) => `Version ${v}`,
   loading: 'Loading…',
+  ...sandboxWords,
 };
 
 export type Messages = typeof en;

@@ -56,10 +56,26 @@ export function tokens(n: number): string {
   return `${(thousands < 10 ? tenth : whole).format(thousands)}k`;
 }
 
+/** A day with its time, or the time alone when it is today. */
+export function moment(at: string, now = new Date()): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return at;
+  const time: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
+  const today = date.toDateString() === now.toDateString();
+  const options = today ? time : { ...time, day: 'numeric' as const, month: 'short' as const };
+  try {
+    return new Intl.DateTimeFormat(picked.code, options).format(date);
+  } catch {
+    return new Intl.DateTimeFormat('en', options).format(date);
+  }
+}
+
 /** Seconds as "0.4 s", "12 s", "3 min 5 s". */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${tenth.format(seconds)} s`;
   if (seconds < 60) return `${whole.format(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  return `${minutes} min ${Math.round(seconds % 60)} s`;
+  const all = Math.round(seconds);
+  const rest = all % 60;
+  const minutes = (all - rest) / 60;
+  return rest ? `${minutes} min ${rest} s` : `${minutes} min`;
 }
