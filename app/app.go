@@ -170,6 +170,7 @@ func build(o Options, store *storage.Store, blobs *blob.Store) (*host, error) {
 	h.chats.Register(table)
 	h.models.Register(table)
 	doctor.Register(table, doctor.Status{Version: o.Version, Home: o.Home, Runner: runner, Models: h.models, Python: python, Examples: examples})
+	doctor.SandboxTest{Runner: runner, Python: python, Bus: bus}.Register(table)
 	api.Add(table, "app.leave", "ends the host if nothing runs in it", func(context.Context, api.Empty) (api.Empty, error) {
 		if h.chats.Busy() > 0 {
 			return api.Empty{}, chats.ErrBusy

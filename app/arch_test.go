@@ -48,7 +48,7 @@ var rules = map[string][]string{
 	"app/files":         {"app/api", "sandbox", "storage"},
 	"app/models":        {"app/api", "app/event", "app/fault", "llm", "storage"},
 	"app/chats":         {"app/agent", "app/api", "app/approval", "app/boundary", "app/event", "app/fault", "llm", "storage"},
-	"app/doctor":        {"app/api", "app/cells", "app/config", "app/models", "llm", "sandbox"},
+	"app/doctor":        {"app/api", "app/cells", "app/config", "app/event", "app/models", "llm", "sandbox"},
 	"app/server":        {"app/api", "app/event", "app/fault"},
 	"app/client":        {"app/config", "app/event", "app/fault", "app/server"},
 	"app/web":           {},

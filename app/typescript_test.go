@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"atoll/app/api"
+	"atoll/app/boundary"
 	"atoll/app/chats"
 	"atoll/app/doctor"
 	"atoll/app/event"
 	"atoll/app/models"
+	"atoll/sandbox/escape"
 	"atoll/sandbox/kernel"
 	"atoll/storage"
 )
@@ -24,6 +26,7 @@ func TestTypeScript(t *testing.T) {
 	(&chats.Service{}).Register(&table)
 	(&models.Service{}).Register(&table)
 	doctor.Register(&table, doctor.Status{})
+	doctor.SandboxTest{}.Register(&table)
 	want := api.TypeScript(&table, map[reflect.Type]string{
 		reflect.TypeFor[event.Turn]():     "TurnState",
 		reflect.TypeFor[storage.Error]():  "ProgramError",
@@ -35,6 +38,9 @@ func TestTypeScript(t *testing.T) {
 		reflect.TypeFor[chats.Attached](): "Verdicts",
 		reflect.TypeFor[chats.ID]():       "ChatID",
 		reflect.TypeFor[doctor.View]():    "Status",
+		reflect.TypeFor[boundary.View]():  "PolicyView",
+		reflect.TypeFor[chats.PolicyOf](): "PolicyOf",
+		reflect.TypeFor[escape.Report]():  "TestReport",
 	}, reflect.TypeFor[event.Event](), reflect.TypeFor[storage.User](), reflect.TypeFor[storage.Assistant](),
 		reflect.TypeFor[storage.Decision](), reflect.TypeFor[storage.Result](), reflect.TypeFor[kernel.Table]())
 	if *update {

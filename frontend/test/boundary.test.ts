@@ -72,6 +72,7 @@ describe('a test of the sandbox', () => {
     result,
     layer: '',
     note: '',
+    proven: true,
     ...more,
   });
   const report: TestReport = {
@@ -87,6 +88,7 @@ describe('a test of the sandbox', () => {
     escaped: 1,
     stopped: 3,
     absent: 1,
+    unproven: 0,
   };
 
   it('tells first what got out, then the rest by kind', () => {

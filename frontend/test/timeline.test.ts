@@ -164,7 +164,7 @@ describe('calls', () => {
 
   it('carry the effects of a preview in the same question', () => {
     const effects: Effects = {
-      changes: [{ path: 'a.csv', kind: 'deleted', size: 0, was: 3 }],
+      changes: [{ path: 'a.csv', kind: 'deleted', size: 0, was: 3, own: false }],
       more: 0,
       bytes: 0,
       procs: 1,

@@ -67,12 +67,12 @@ const (
 
 // An Attempt is one way out that was tried.
 type Attempt struct {
-	Group  string `json:"group"`  // the subject: "files", "network", ...
-	Name   string `json:"name"`   // unique, as in the table
-	Plain  string `json:"plain"`  // what it tries, one sentence for anybody
-	Result string `json:"result"` // Stopped, Escaped or Absent
-	Layer  string `json:"layer"`  // what stopped it, and what else would have; empty otherwise
-	Note   string `json:"note"`   // what was seen: an error's name, or what was reached
+	Group  string `json:"group"`                                // the subject: "files", "network", ...
+	Name   string `json:"name"`                                 // unique, as in the table
+	Plain  string `json:"plain"`                                // what it tries, one sentence for anybody
+	Result string `json:"result" enum:"stopped,escaped,absent"` // Stopped, Escaped or Absent
+	Layer  string `json:"layer"`                                // what stopped it, and what else would have; empty otherwise
+	Note   string `json:"note"`                                 // what was seen: an error's name, or what was reached
 	// Proven says that the same attempt succeeded without the sandbox just before.
 	Proven bool `json:"proven"`
 }

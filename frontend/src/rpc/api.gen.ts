@@ -59,12 +59,12 @@ export interface FileChange {
   size: number;
   was: number;
   diff?: string;
+  own: boolean;
   runs?: string;
 }
 
 export interface Need {
-  effect:
-    'delete' | 'overwrite' | 'network' | 'outside' | 'install' | 'long' | 'runs-later' | 'code';
+  effect: 'delete' | 'overwrite' | 'network' | 'outside' | 'install' | 'long' | 'runs-later' | 'code';
   what: string;
   why: string;
 }
@@ -173,6 +173,8 @@ export interface Decision {
   by: string;
   note?: string;
   code?: string;
+  stage?: string;
+  needs?: string[];
 }
 
 export interface ProgramError {
@@ -314,96 +316,6 @@ export interface Answer {
   remember?: Remember;
 }
 
-export interface AskRef {
-  ask: string;
-}
-
-export interface ChatRef {
-  chat: string;
-}
-
-export interface Place {
-  path: string;
-  why: 'file' | 'work' | 'project' | 'python' | 'grant';
-}
-
-export interface Grant {
-  id: string;
-  effect: string;
-  what: string;
-  scope: 'chat' | 'project';
-  where: string;
-  at: string;
-  until?: string;
-}
-
-export interface NetworkView {
-  mode: 'off' | 'loopback' | 'hosts' | 'on';
-  hosts: string[];
-}
-
-export interface LimitsView {
-  memory: number;
-  fileSize: number;
-  disk: number;
-  procs: number;
-  files: number;
-  output: number;
-  wall: number;
-  cpu: number;
-}
-
-export interface PolicyView {
-  policy: ChatPolicy;
-  read: Place[];
-  write: Place[];
-  protected: string[];
-  network: NetworkView;
-  limits: LimitsView;
-  env: string[];
-  languages: string[];
-  gpu: boolean;
-  level: 'full' | 'reduced' | 'none';
-  lacks: Guarantee[];
-  grants: Grant[];
-  restarted: boolean;
-}
-
-export interface SetPolicy {
-  chat: string;
-  policy: ChatPolicy;
-}
-
-export interface Grants {
-  grants: Grant[];
-}
-
-export interface GrantRef {
-  id: string;
-}
-
-export interface GrantsOf {
-  chat?: string;
-}
-
-export interface Attempt {
-  group: string;
-  name: string;
-  plain: string;
-  result: 'stopped' | 'escaped' | 'absent';
-  layer: string;
-  note: string;
-}
-
-export interface TestReport {
-  level: string;
-  seconds: number;
-  attempts: Attempt[];
-  escaped: number;
-  stopped: number;
-  absent: number;
-}
-
 export interface Attach {
   id: string;
   paths: string[];
@@ -439,6 +351,10 @@ export interface List {
   chats: Chat[];
 }
 
+export interface AskRef {
+  ask: string;
+}
+
 export interface Rename {
   id: string;
   title: string;
@@ -460,6 +376,28 @@ export interface Set {
   approve?: string;
 }
 
+export interface GrantsOf {
+  chat?: string;
+}
+
+export interface Grant {
+  id: string;
+  effect: string;
+  what: string;
+  scope: 'chat' | 'project';
+  where: string;
+  at: string;
+  until: string;
+}
+
+export interface Grants {
+  grants: Grant[];
+}
+
+export interface GrantRef {
+  id: string;
+}
+
 export interface Rows {
   models: ModelRow[];
 }
@@ -470,6 +408,73 @@ export interface ModelRef {
 
 export interface TaskRef {
   task: string;
+}
+
+export interface SetPolicy {
+  chat: string;
+  policy: ChatPolicy;
+}
+
+export interface Place {
+  path: string;
+  why: 'file' | 'work' | 'project' | 'python' | 'grant';
+}
+
+export interface NetworkView {
+  mode: 'off' | 'loopback' | 'hosts' | 'on';
+  hosts: string[];
+}
+
+export interface LimitsView {
+  memory: number;
+  fileSize: number;
+  disk: number;
+  procs: number;
+  files: number;
+  output: number;
+  wall: number;
+  cpu: number;
+}
+
+export interface PolicyView {
+  policy: ChatPolicy;
+  read: Place[];
+  write: Place[];
+  protected: string[];
+  network: NetworkView;
+  limits: LimitsView;
+  env: string[];
+  languages: string[];
+  gpu: boolean;
+  level: 'full' | 'reduced' | 'none';
+  lacks: Guarantee[];
+  grants: Grant[];
+  restarted: boolean;
+}
+
+export interface PolicyOf {
+  chat?: string;
+  policy?: ChatPolicy;
+}
+
+export interface Attempt {
+  group: string;
+  name: string;
+  plain: string;
+  result: 'stopped' | 'escaped' | 'absent';
+  layer: string;
+  note: string;
+  proven: boolean;
+}
+
+export interface TestReport {
+  level: string;
+  seconds: number;
+  attempts: Attempt[];
+  escaped: number;
+  stopped: number;
+  absent: number;
+  unproven: number;
 }
 
 /** Every method: what goes in and what comes out. */
@@ -488,6 +493,8 @@ export interface Methods {
   'chats.get': { in: ChatID; out: ChatView };
   /** lists the chats, newest first */
   'chats.list': { in: Empty; out: List };
+  /** runs the code of a question in a layer and tells its effects */
+  'chats.preview': { in: AskRef; out: Empty };
   /** changes a chat's title */
   'chats.rename': { in: Rename; out: Chat };
   /** keeps a prompt and starts to answer it */
@@ -496,22 +503,20 @@ export interface Methods {
   'chats.set': { in: Set; out: Chat };
   /** stops what runs in a chat */
   'chats.stop': { in: ChatID; out: Empty };
+  /** lists what was allowed for longer than once */
+  'grants.list': { in: GrantsOf; out: Grants };
+  /** takes back what was allowed */
+  'grants.revoke': { in: GrantRef; out: Empty };
   /** lists the models of the catalog and of the models folder */
   'models.list': { in: Empty; out: Rows };
   /** loads a model into memory */
   'models.load': { in: ModelRef; out: Empty };
   /** fetches a model of the catalog */
   'models.pull': { in: ModelRef; out: TaskRef };
-  /** lists what was allowed for longer than once */
-  'grants.list': { in: GrantsOf; out: Grants };
-  /** takes back what was allowed */
-  'grants.revoke': { in: GrantRef; out: Empty };
-  /** runs the code of a question in a layer and tells its effects */
-  'chats.preview': { in: AskRef; out: Empty };
   /** changes the boundary of a chat */
   'policy.set': { in: SetPolicy; out: PolicyView };
   /** tells the boundary of a chat */
-  'policy.show': { in: ChatRef; out: PolicyView };
+  'policy.show': { in: PolicyOf; out: PolicyView };
   /** makes hostile attempts on this machine and tells what became of them */
   'sandbox.test': { in: Empty; out: TestReport };
 }
