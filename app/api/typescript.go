@@ -102,12 +102,16 @@ func (w *writer) fields(t reflect.Type) (fields, bases []string) {
 			typ = "'" + strings.ReplaceAll(e, ",", "' | '") + "'"
 		}
 		mark := ""
-		if slices.Contains(strings.Split(options, ","), "omitempty") {
+		if o := strings.Split(options, ","); slices.Contains(o, "omitempty") || slices.Contains(o, "omitzero") {
 			mark = "?"
 		} else if f.Type.Kind() == reflect.Pointer {
 			typ += " | null"
 		}
-		fields = append(fields, fmt.Sprintf("  %s%s: %s;\n", tag, mark, typ))
+		sep := " "
+		if len("  "+tag+mark+": "+typ+";") > 100 { // as the page's formatter breaks lines
+			sep = "\n    "
+		}
+		fields = append(fields, fmt.Sprintf("  %s%s:%s%s;\n", tag, mark, sep, typ))
 	}
 	return fields, bases
 }

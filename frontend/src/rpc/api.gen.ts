@@ -64,7 +64,8 @@ export interface FileChange {
 }
 
 export interface Need {
-  effect: 'delete' | 'overwrite' | 'network' | 'outside' | 'install' | 'long' | 'runs-later' | 'code';
+  effect:
+    'delete' | 'overwrite' | 'network' | 'outside' | 'install' | 'long' | 'runs-later' | 'code';
   what: string;
   why: string;
 }
@@ -387,7 +388,7 @@ export interface Grant {
   scope: 'chat' | 'project';
   where: string;
   at: string;
-  until: string;
+  until?: string;
 }
 
 export interface Grants {
