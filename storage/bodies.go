@@ -4,6 +4,9 @@ package storage
 type User struct {
 	Text  string `json:"text"`
 	Files []File `json:"files,omitempty"` // attached with this message
+	// Place is what the model is told about the folder that the chat works in,
+	// when it is new to it.
+	Place string `json:"place,omitempty"`
 }
 
 // A File is an attachment or a file that a run made.

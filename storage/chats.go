@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -103,7 +104,7 @@ func (s *Store) UpdateChat(ctx context.Context, id string, change func(*Chat) er
 			if err != nil {
 				return err
 			}
-			if raced = now != before; raced {
+			if raced = !reflect.DeepEqual(now, before); raced {
 				return nil
 			}
 			if after.Leaf != "" {

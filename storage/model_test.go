@@ -133,8 +133,12 @@ func (m *model) append(t *rapid.T, s *Store) {
 func (m *model) rename(t *rapid.T, s *Store) {
 	id := m.chat(t)
 	title, leaf := rapid.String().Draw(t, "title"), m.parent(t, id)
+	var policy *ChatPolicy
+	if rapid.Bool().Draw(t, "policy") {
+		policy = &ChatPolicy{Preset: "network", Hosts: []string{title}}
+	}
 	err := s.UpdateChat(t.Context(), id, func(c *Chat) error {
-		c.Title, c.Leaf, c.ID = title, leaf, "ignored"
+		c.Title, c.Leaf, c.ID, c.Policy = title, leaf, "ignored", policy
 		return nil
 	})
 	c, exists := m.chats[id]
@@ -142,7 +146,7 @@ func (m *model) rename(t *rapid.T, s *Store) {
 		t.Fatalf("update: %v", err)
 	}
 	if err == nil {
-		c.Title, c.Leaf = title, leaf
+		c.Title, c.Leaf, c.Policy = title, leaf, policy
 		m.chats[id] = c
 	}
 }
@@ -271,7 +275,7 @@ func (m *model) compare(t *rapid.T, s *Store) {
 		t.Fatalf("%d chats, want %d", len(chats), len(m.chats))
 	}
 	for i, c := range chats {
-		if c != m.chats[c.ID] {
+		if !cmp.Equal(c, m.chats[c.ID]) {
 			t.Fatal(cmp.Diff(m.chats[c.ID], c))
 		}
 		if i > 0 && c.Updated.After(chats[i-1].Updated) {

@@ -114,6 +114,10 @@ func userText(u storage.User) string {
 		b.WriteString(strings.TrimSpace(card))
 		b.WriteString("\n\n")
 	}
+	if u.Place != "" {
+		b.WriteString(u.Place)
+		b.WriteString("\n\n")
+	}
 	b.WriteString(u.Text)
 	return b.String()
 }
@@ -127,6 +131,8 @@ func resultText(res storage.Result, language string) string {
 	switch {
 	case res.Status == "ok":
 		return outputText(res) + "\nAnswer the question" + language + " in one or two sentences with these values. If something is still missing, write another ```python block."
+	case res.Receipt != nil: // it ran in a layer
+		return strings.TrimSpace("The code ran, but the user did not accept what it would do to their files, and nothing was changed. " + res.Note)
 	case res.Note != "":
 		return "The code was not run: " + res.Note
 	}

@@ -122,6 +122,7 @@ func (l *loop) carryOut(ctx context.Context, c storage.Call, tried *attempt) (re
 	}
 	if err != nil || !ans.Allow {
 		res, derr := t.Drop(ctx)
+		res.Status, res.Note = "denied", ans.Note
 		return res, &ans, errors.Join(err, derr)
 	}
 	res, err = t.Keep(ctx)

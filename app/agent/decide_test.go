@@ -48,7 +48,7 @@ func TestEffectsAreDecidedAbout(t *testing.T) {
 		{"preview and another code", approval.ModeAsk, storage.ChatPolicy{}, overwrite, true, true, "better", []string{"before code"}, []string{"good", "better"}, []string{"dropped good"}, "ok"},
 		{"project, nothing of the person's is touched", approval.ModeAuto, project, harmless, false, false, "", nil, []string{"good"}, []string{"kept good"}, "ok"},
 		{"project, overwrites, yes", approval.ModeAuto, project, overwrite, false, true, "", []string{"after overwrite"}, []string{"good"}, []string{"kept good"}, "ok"},
-		{"project, overwrites, no", approval.ModeAuto, project, overwrite, false, false, "", []string{"after overwrite"}, []string{"good"}, []string{"dropped good"}, "ok"},
+		{"project, overwrites, no", approval.ModeAuto, project, overwrite, false, false, "", []string{"after overwrite"}, []string{"good"}, []string{"dropped good"}, "denied"},
 		{"network", approval.ModeAuto, storage.ChatPolicy{Preset: "network", Hosts: []string{"example.com"}}, harmless, false, true, "", []string{"before network"}, []string{"good"}, nil, "ok"},
 		{"never", approval.ModeNever, project, harmless, false, true, "", nil, nil, nil, "denied"},
 	}

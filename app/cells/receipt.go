@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"time"
 
@@ -28,12 +29,21 @@ type hashed struct {
 
 // receipt says what a run was allowed, refused and used. The caller holds c.mu.
 func (s *Service) receipt(ctx context.Context, c *chat, res kernel.Result, files []storage.File) *storage.Receipt {
-	r := &storage.Receipt{
-		Preset: c.policy.Preset, Level: s.Runner.Level(ctx).Name, Layers: []string{}, Denials: []storage.Denial{},
-		Inputs: s.inputs(c), Outputs: []storage.FileHash{},
+	r := Receipt(c.policy, res)
+	r.Level, r.Inputs = s.Runner.Level(ctx).Name, s.inputs(c)
+	for _, f := range files {
+		r.Outputs = append(r.Outputs, storage.FileHash{Name: f.Name, SHA256: f.Blob, Size: f.Size})
 	}
-	r.Usage.Hosts = []string{}
-	r.Usage.Wall = res.Took.Seconds()
+	return r
+}
+
+// Receipt is what a run says of itself and the boundary of it, without the level
+// and the files.
+func Receipt(p storage.ChatPolicy, res kernel.Result) *storage.Receipt {
+	r := &storage.Receipt{
+		Preset: p.Preset, Layers: []string{}, Denials: []storage.Denial{}, Inputs: []storage.FileHash{}, Outputs: []storage.FileHash{},
+	}
+	r.Usage = storage.RunUsage{Wall: res.Took.Seconds(), Hosts: []string{}}
 	var seen []sandbox.Denial
 	if rec := res.Record; rec != nil {
 		u := rec.Usage
@@ -45,29 +55,25 @@ func (s *Service) receipt(ctx context.Context, c *chat, res kernel.Result, files
 		seen = rec.Denials
 	}
 	for _, d := range append(seen, res.Tried...) {
-		if told(seen, d) {
-			continue
+		if !told(seen, d) {
+			r.Denials = append(r.Denials, storage.Denial{Kind: d.Kind, What: d.What, Layer: d.Layer, Count: d.Count})
 		}
-		r.Denials = append(r.Denials, storage.Denial{Kind: d.Kind, What: d.What, Layer: d.Layer, Count: d.Count})
-	}
-	for _, f := range files {
-		r.Outputs = append(r.Outputs, storage.FileHash{Name: f.Name, SHA256: f.Blob, Size: f.Size})
 	}
 	if res.Exit != nil {
 		r.Exit = res.Note
 	}
-	r.Explained = Explain(c.policy, r.Denials)
+	r.Explained = Explain(p, r.Denials)
 	return r
 }
 
-// told reports whether what a program says about a host was seen by the proxy
+// told reports whether what a program says about a host was seen by the boundary
 // itself.
 func told(seen []sandbox.Denial, d sandbox.Denial) bool {
 	if d.Layer != kernel.SaidByProgram || d.Kind != "network" {
 		return false
 	}
 	for _, x := range seen {
-		if x.Layer == "proxy" {
+		if host, _, err := net.SplitHostPort(x.What); x.Layer == "proxy" || err == nil && x.Kind == "network" && host == d.What {
 			return true
 		}
 	}
@@ -95,6 +101,15 @@ func (s *Service) inputs(c *chat) []storage.FileHash {
 		out = append(out, storage.FileHash{Name: name, SHA256: h.sha256, Size: h.size})
 	}
 	return out
+}
+
+// Hash names the content of an open file.
+func Hash(name string, f *os.File) storage.FileHash {
+	h, err := hash(f, hashed{})
+	if err != nil { // the name alone still says that it was there
+		return storage.FileHash{Name: name}
+	}
+	return storage.FileHash{Name: name, SHA256: h.sha256, Size: h.size}
 }
 
 // hash returns known again when the file is as it was then.

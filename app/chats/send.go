@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -84,8 +85,31 @@ func (s *Service) send(ctx context.Context, in Send) (Sent, error) {
 	return Sent{t.id}, nil
 }
 
+// place says what lies in the project's folder, when the model has not been told
+// just that.
+func (s *Service) place(ctx context.Context, c storage.Chat) string {
+	now := boundary.Listing(boundary.Of(c))
+	if now == "" {
+		return ""
+	}
+	branch, err := s.Store.Branch(ctx, c.ID, c.Leaf)
+	if err != nil {
+		return now
+	}
+	for _, e := range slices.Backward(branch) {
+		var u storage.User
+		if e.Kind == storage.UserSaid && json.Unmarshal(e.Body, &u) == nil && u.Place != "" {
+			if u.Place == now {
+				return ""
+			}
+			break
+		}
+	}
+	return now
+}
+
 func (s *Service) keepPrompt(ctx context.Context, c storage.Chat, text string, files []storage.File) (storage.Entry, error) {
-	body, err := json.Marshal(storage.User{Text: text, Files: files})
+	body, err := json.Marshal(storage.User{Text: text, Files: files, Place: s.place(ctx, c)})
 	if err != nil {
 		return storage.Entry{}, err
 	}

@@ -97,7 +97,7 @@ Without a command it opens the window.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
-	root.AddCommand(p.ask(), p.exec(), p.models(), p.chats(), p.serve(), p.doctor(), p.setup(), p.host())
+	root.AddCommand(p.ask(), p.exec(), p.sandbox(), p.models(), p.chats(), p.serve(), p.doctor(), p.setup(), p.host())
 	wrapArgs(root)
 	return root
 }

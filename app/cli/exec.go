@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +22,7 @@ import (
 	"atoll/sandbox"
 	"atoll/sandbox/kernel"
 	"atoll/sandbox/workspace"
+	"atoll/storage"
 )
 
 func (p Program) exec() *cobra.Command {
@@ -68,6 +72,7 @@ own, and has no network. The exit status is that of the code.`,
 	f.StringVar(&lang, "lang", "python", "`LANGUAGE` of the code")
 	f.StringArrayVarP(&s.files, "file", "f", nil, "make `FILE` readable under its name; may be given many times")
 	f.StringVar(&s.save, "save", "", "copy the files that the code made to `DIR`")
+	f.StringVar(&s.receipt, "receipt", "", "write what held the run, what it was refused and what it used to `FILE`, as JSON")
 	f.DurationVar(&s.timeout, "timeout", 0, "stop after `D`, for example 90s")
 	return c
 }
@@ -108,6 +113,7 @@ type script struct {
 	files   []string
 	save    string
 	timeout time.Duration
+	receipt string // file for the receipt, "" for none
 	quiet   bool
 }
 
@@ -156,12 +162,18 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	policy := kernel.Options{
-		Interpreter: cells.Kernel(py, env), Dir: ws.Work(), Read: []string{ws.Files(), program},
-	}.Policy()
+	options := kernel.Options{Interpreter: cells.Kernel(py, env), Dir: ws.Work(), Read: []string{ws.Files(), program}}
+	policy := options.Policy()
 	policy.Env = append(policy.Env, "PYTHONUNBUFFERED=1", "MPLBACKEND=Agg")
-	proc, err := app.Runner(self).Start(ctx, policy, sandbox.Command{Path: py.Path, Args: []string{"-s", program}, Dir: ws.Work()})
+	tried, err := addHook(&policy, dir, options.Read)
 	if err != nil {
+		return 0, fmt.Errorf("%w: %w", config.ErrHome, err)
+	}
+	proc, err := app.Runner(self).Start(ctx, policy, sandbox.Command{
+		Path: py.Path, Args: []string{"-s", program}, Dir: ws.Work(), Files: []*os.File{tried.inside},
+	})
+	if err != nil {
+		tried.outside.Close()
 		return 0, err
 	}
 	if err := proc.Stdin().Close(); err != nil {
@@ -170,6 +182,15 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	exit, perr := p.pass(proc, s.quiet)
 	if perr != nil {
 		return 0, fmt.Errorf("print the output: %w", perr)
+	}
+	attempts := kernel.ReadAttempts(tried.outside)
+	tried.outside.Close()
+	if !s.quiet {
+		r := p.sayRefusals(proc, exit, attempts)
+		r.Level = app.Runner(self).Level(context.WithoutCancel(ctx)).Name
+		if err := keepReceipt(s.receipt, r, ws, before); err != nil {
+			return 0, err
+		}
 	}
 	if exit.Cause != sandbox.Exited && ctx.Err() == nil {
 		fmt.Fprintf(p.Err, "atoll: the code was stopped: %s\n", exit.Detail)
@@ -183,6 +204,70 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 		}
 	}
 	return exit.Code, nil
+}
+
+// hook is the pipe on which the code's Python says what it looked for.
+type hook struct{ inside, outside *os.File }
+
+// addHook lets the Python of a policy say what its code looks for outside.
+func addHook(p *sandbox.Policy, dir string, roots []string) (hook, error) {
+	text, err := kernel.AttemptsHook(roots)
+	if err != nil {
+		return hook{}, err
+	}
+	at := filepath.Join(dir, "hook")
+	if err := os.Mkdir(at, 0o700); err != nil {
+		return hook{}, err
+	}
+	if err := os.WriteFile(filepath.Join(at, "sitecustomize.py"), []byte(text), 0o600); err != nil {
+		return hook{}, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return hook{}, err
+	}
+	p.Read = append(p.Read, at)
+	path := "PYTHONPATH=" + at
+	for i, e := range p.Env {
+		if old, ok := strings.CutPrefix(e, "PYTHONPATH="); ok {
+			path += string(filepath.ListSeparator) + old
+			p.Env = slices.Delete(p.Env, i, i+1)
+			break
+		}
+	}
+	p.Env = append(p.Env, path, kernel.AttemptsVariable+"=3") // the first of Command.Files
+	return hook{w, r}, nil
+}
+
+// keepReceipt completes a receipt and writes it to a file, if one is named.
+func keepReceipt(file string, r *storage.Receipt, ws *workspace.Workspace, before workspace.Snapshot) error {
+	if file == "" {
+		return nil
+	}
+	for _, name := range ws.Attached() {
+		if f, err := ws.OpenOriginal(name); err == nil {
+			r.Inputs = append(r.Inputs, cells.Hash(name, f))
+			f.Close()
+		}
+	}
+	made, err := ws.Changed(before)
+	if err != nil {
+		return err
+	}
+	for _, m := range made.Files {
+		if f, err := ws.Open(m.Name); err == nil {
+			r.Outputs = append(r.Outputs, cells.Hash(m.Name, f))
+			f.Close()
+		}
+	}
+	b, err := json.MarshalIndent(r, "", "\t")
+	if err == nil {
+		err = os.WriteFile(file, append(b, '\n'), 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("write the receipt: %w", err)
+	}
+	return nil
 }
 
 // pass copies the program's output to ours until it ends. The error is that

@@ -147,6 +147,7 @@ export interface File {
 export interface User {
   text: string;
   files?: File[];
+  place?: string;
 }
 
 export interface Usage {
