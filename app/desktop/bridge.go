@@ -34,6 +34,7 @@ const (
 type native struct {
 	emit      func(name string, data ...any)
 	openFiles func() ([]string, error)          // nil: the person changed their mind
+	openDir   func() (string, error)            // "": likewise
 	saveAs    func(name string) (string, error) // "": the person changed their mind
 }
 
@@ -81,6 +82,17 @@ func (b *Bridge) PickFiles() (paths []string, err error) {
 		return nil, fmt.Errorf("choose files: %w", err)
 	}
 	return append([]string{}, paths...), nil // never null in the page
+}
+
+// PickFolder lets the person choose a folder and returns its absolute path; ""
+// when they changed their mind.
+func (b *Bridge) PickFolder() (path string, err error) {
+	defer recovered(&err)
+	<-b.started
+	if path, err = b.win.openDir(); err != nil {
+		return "", fmt.Errorf("choose a folder: %w", err)
+	}
+	return path, nil
 }
 
 // Watch makes the window pass on the host's events after since, as

@@ -106,12 +106,13 @@ func (h *fakeHost) add(seq uint64) {
 
 // A page records what the page would get.
 type page struct {
-	got  chan uint64 // seqs of events
-	lost chan struct{}
-	drop chan []string
-	pick []string
-	save string
-	err  error
+	got    chan uint64 // seqs of events
+	lost   chan struct{}
+	drop   chan []string
+	pick   []string
+	folder string
+	save   string
+	err    error
 }
 
 func newWindow() *page {
@@ -135,6 +136,7 @@ func (w *page) native() native {
 				w.drop <- data[2].([]string)
 			}
 		},
+		openDir: func() (string, error) { return w.folder, w.err },
 		openFiles: func() ([]string, error) {
 			if w.err != nil {
 				return nil, w.err
@@ -273,6 +275,20 @@ func TestPickFiles(t *testing.T) {
 	}
 	w.err = errors.New("no portal")
 	if _, err := b.PickFiles(); !errors.Is(err, w.err) {
+		t.Errorf("the dialog's error became %v", err)
+	}
+}
+
+func TestPickFolder(t *testing.T) {
+	b, w := bridgeTo(t, newHome(t))
+	for _, want := range []string{"/home/ada/отчёты", ""} {
+		w.folder = want
+		if got, err := b.PickFolder(); err != nil || got != want {
+			t.Errorf("picked %q, %v", got, err)
+		}
+	}
+	w.err = errors.New("no portal")
+	if _, err := b.PickFolder(); !errors.Is(err, w.err) {
 		t.Errorf("the dialog's error became %v", err)
 	}
 }

@@ -90,6 +90,9 @@ func window(d *client.Door, b *Bridge) *options.App {
 				openFiles: func() ([]string, error) {
 					return runtime.OpenMultipleFilesDialog(ctx, runtime.OpenDialogOptions{Title: "Attach files"})
 				},
+				openDir: func() (string, error) {
+					return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{Title: "Choose the project's folder", CanCreateDirectories: true})
+				},
 				saveAs: func(name string) (string, error) {
 					return runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{Title: "Save a copy", DefaultFilename: name})
 				},

@@ -6,7 +6,7 @@ import type { Transport } from './transport';
 interface Bridge {
   PickFiles(): Promise<string[] | null>;
   /** Optional: the native dialog for one folder. */
-  PickFolder?(): Promise<string>;
+  PickFolder(): Promise<string>;
   Watch(since: number): Promise<void>;
   /** Optional: the native save dialog for a blob. */
   SaveBlob?(hash: string, name: string): Promise<void>;
@@ -75,7 +75,7 @@ export function wailsTransport(): Transport {
     async pickFiles() {
       return (await bridge.PickFiles()) ?? [];
     },
-    ...(bridge.PickFolder ? { pickFolder: () => bridge.PickFolder!() } : {}),
+    pickFolder: () => bridge.PickFolder(),
     onDrop(handler) {
       runtime.OnFileDrop?.((_x, _y, paths) => handler(paths ?? []), false);
       return () => runtime.OnFileDropOff?.();
