@@ -79,11 +79,12 @@ type Service struct {
 }
 
 type chat struct {
-	mu   sync.Mutex // one run at a time
-	ws   *workspace.Workspace
-	k    *kernel.Python
-	used time.Time // guarded by Service.mu
-	busy int       // guarded by Service.mu
+	mu    sync.Mutex // one run at a time
+	ws    *workspace.Workspace
+	k     *kernel.Python
+	plans *plans
+	used  time.Time // guarded by Service.mu
+	busy  int       // guarded by Service.mu
 }
 
 // New returns a service; Close ends its kernels.
@@ -108,7 +109,7 @@ func (s *Service) take(id string) (*chat, error) {
 		if err != nil {
 			return nil, err
 		}
-		c = &chat{ws: ws}
+		c = &chat{ws: ws, plans: newPlans(s.Home.Chat(id))}
 		s.chats[id] = c
 	}
 	c.busy++
@@ -157,6 +158,7 @@ func (s *Service) session(ctx context.Context, id string, c *chat) (*kernel.Pyth
 		Read:        []string{c.ws.Files()},
 		LogDir:      filepath.Join(s.Home.Chat(id), "logs"),
 		Timeout:     timeout,
+		Plans:       c.plans.all,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the interpreter: %w", err)

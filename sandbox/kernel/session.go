@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +33,8 @@ type request struct {
 	N     int    `json:"n"`
 	Token string `json:"token"`
 	Code  string `json:"code"`
+	// Plans replaces what load() knows of the files; absent when it is the same.
+	Plans []json.RawMessage `json:"plans,omitzero"`
 }
 
 // resend is the time after which a program that goes on is interrupted again:
@@ -178,7 +182,7 @@ func (s *Python) finish(ctx context.Context, r *run, code string) (Result, error
 		note = s.lost + ". Variables and imports of earlier runs are lost; Python was started anew."
 		s.lost = ""
 	}
-	b, err := json.Marshal(request{N: s.n, Token: r.token, Code: code})
+	b, err := json.Marshal(request{N: s.n, Token: r.token, Code: code, Plans: s.plans()})
 	if err != nil {
 		return Result{}, fmt.Errorf("run code: %w", err)
 	}
@@ -201,6 +205,23 @@ func (s *Python) finish(ctx context.Context, r *run, code string) (Result, error
 	}
 	fill(&res, r.result, code, s.n, stopped, s.o)
 	return res, nil
+}
+
+// plans is how to load the attached files, when the interpreter does not know
+// it yet.
+func (s *Python) plans() []json.RawMessage {
+	if s.o.Plans == nil {
+		return nil
+	}
+	now := s.o.Plans()
+	if slices.EqualFunc(now, s.p.plans, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		return nil
+	}
+	s.p.plans = now
+	if now == nil {
+		return []json.RawMessage{}
+	}
+	return now
 }
 
 // await waits until the run is done. When it has to be stopped before, it

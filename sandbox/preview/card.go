@@ -73,6 +73,7 @@ type Card struct {
 	Sheet       int        `json:"sheet,omitempty"`  // index in Sheets of the one that Columns is about
 	Key         string     `json:"key,omitempty"`    // key of the list of records in a JSON object
 	Table       string     `json:"table,omitempty"`  // first table of a database
+	Tables      []string   `json:"tables,omitempty"` // tables of a database, at most maxParts
 	Detail      []string   `json:"detail,omitempty"` // other facts, a line each: entries, tables, first lines
 	Load        string     `json:"load,omitempty"`   // Python that loads the file right; see WithName
 	Problems    []string   `json:"problems,omitempty"`
@@ -133,6 +134,7 @@ const (
 	maxValue    = 200  // characters kept of one value
 	maxName     = 1000 // characters kept of a column name
 	maxNotes    = 12   // problems or warnings
+	maxParts    = 100  // sheets or tables
 )
 
 func (c *Card) problem(format string, a ...any) {

@@ -145,6 +145,9 @@ func pythonSite(t *testing.T) string {
 const loadScript = `
 import json, sys, warnings, traceback
 warnings.simplefilter("ignore")
+import io, os, pandas as pd
+kernel = dict(io=io, os=os, sys=sys, json=json, HOME=os.getcwd(), clip=lambda s, n: s[:n])
+exec(compile(sys.argv[1], "load.py", "exec"), kernel)
 out = []
 for case in json.load(sys.stdin):
     r = {}
@@ -159,6 +162,9 @@ for case in json.load(sys.stdin):
         r["missing"] = [int(df.iloc[:, i].isna().sum()) for i in range(df.shape[1])]
         r["min"], r["max"] = num(lambda s: s.min()), num(lambda s: s.max())
         r["check"] = bool(eval(case["check"], {"df": df})) if case["check"] else True
+        # The kernel's load() gives the same from the plan.
+        kernel["_plans"][case["plan"]["name"]] = case["plan"]
+        pd.testing.assert_frame_equal(kernel["load"](case["plan"]["name"]), df)
     except BaseException:
         r["error"] = traceback.format_exc(limit=1)
     out.append(r)
@@ -170,6 +176,7 @@ func TestLoadInPython(t *testing.T) {
 	dir := t.TempDir()
 	type job struct {
 		Load  string `json:"load"`
+		Plan  Plan   `json:"plan"`
 		Check string `json:"check"`
 	}
 	var jobs []job
@@ -189,13 +196,17 @@ func TestLoadInPython(t *testing.T) {
 			t.Fatal(err)
 		}
 		cards = append(cards, card)
-		jobs = append(jobs, job{card.Load, c.check})
+		jobs = append(jobs, job{card.Load, card.Plan(), c.check})
 	}
 	in, err := json.Marshal(jobs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "python3", "-c", loadScript)
+	driver, err := os.ReadFile(filepath.Join("..", "kernel", "driver", "load.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "python3", "-c", loadScript, string(driver))
 	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(in)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+site)
 	var stderr bytes.Buffer

@@ -1,0 +1,346 @@
+# load(): reads a file as its card says. The host sends the plans, as data.
+_plans = {}
+_told = set()
+
+
+def load(name, sheet=None, table=None, **options):
+    """Loads a file of the working folder the right way: load("sales.csv").
+
+    A table becomes a DataFrame. sheet= or table= choose a part of a workbook or a database;
+    "*" or a list gives a dictionary of them. Other options go to the reader of pandas.
+    Text, PDF, pictures and archives become a str, a picture, or the list of what is inside.
+    """
+    path = os.fspath(name)
+    size = os.stat(path).st_size if not os.path.isdir(path) else -1
+    known = os.path.normpath(os.path.relpath(path, HOME) if os.path.isabs(path) else path)
+    plan = _plans.get(known)
+    if plan is not None and plan.get('size') != size:
+        plan = None  # it was written anew since the card was made
+    if plan is None:
+        plan = _guess_plan(path, size)
+    note = list(plan.get('said') or ())
+    reader = _readers.get(plan['kind'])
+    if reader is None:
+        raise ValueError('load() cannot read %r: %s' % (path, plan.get('why') or 'the kind of file is %s' % plan['kind']))
+    value = reader(path, plan, _Choice(sheet if sheet is not None else table, options, note))
+    if note:
+        line = 'load(%r): %s' % (known, '; '.join(clip(str(n), 300) for n in note))
+        if line not in _told and len(_told) < 1000:
+            _told.add(line)
+            sys.stderr.write(line + '\n')
+    return value
+
+
+class _Choice:
+    """What the caller asked for, and what he is told."""
+
+    def __init__(self, part, options, note):
+        self.part, self.options, self.note = part, options, note
+
+    def arguments(self, plan):
+        return {**(plan.get('read') or {}), **self.options}
+
+
+def _pandas():
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError('load() needs pandas for tables, and it is not installed here. Use the module csv, json or sqlite3.') from None
+    return pandas
+
+
+def _load_table(path, plan, want):
+    pd = _pandas()
+    args = want.arguments(plan)
+    for key in ('dtype', 'na_values', 'date_format'):
+        if isinstance(args.get(key), dict) and args.get('usecols') is not None and key not in want.options:
+            keep = args['usecols']
+            if isinstance(keep, (list, tuple)) and all(isinstance(k, str) for k in keep):
+                args[key] = {k: v for k, v in args[key].items() if k in keep}
+                if isinstance(args.get('parse_dates'), list):
+                    args['parse_dates'] = [d for d in args['parse_dates'] if d in keep]
+    source = path
+    if plan.get('drop'):
+        bad = set(plan['drop'])
+        with open(path, encoding=plan['encoding'], errors='replace' if plan.get('replace') else 'strict') as f:
+            source = io.StringIO(''.join(s for n, s in enumerate(f, 1) if n not in bad))
+    df = pd.read_csv(source, **args)
+    if not isinstance(df, pd.DataFrame):
+        return df  # chunks were asked for
+    for c in plan.get('clean') or ():
+        if c['name'] in df:
+            _clean(pd, df, c, want.note)
+    for d in plan.get('dates') or ():
+        if d in df and df[d].dtype == object and df[d].notna().any():
+            want.note.append('%r has values that are no dates of that form, so it stays text' % d)
+    return df
+
+
+def _clean(pd, df, c, note):
+    """Makes numbers of a column of text. What is no number is told, never made missing in silence."""
+    s = df[c['name']]
+    if s.dtype != object and str(s.dtype) not in ('str', 'string'):
+        return
+    v = s
+    if c.get('brackets'):
+        v = v.str.replace(r'^\((.*)\)$', r'-\1', regex=True)
+    if c.get('decimal') == ',':
+        v = v.str.replace(r'[^0-9,+-]', '', regex=True).str.replace(',', '.', regex=False)
+    else:
+        v = v.str.replace(r'[^0-9.+-]', '', regex=True)
+    got = pd.to_numeric(v, errors='coerce')
+    bad = s[got.isna() & s.notna()]
+    if len(bad):
+        note.append('%r stays text: %d values are no numbers, such as %s' % (c['name'], len(bad), clip(repr(bad.iloc[0]), 60)))
+    else:
+        df[c['name']] = got
+
+
+def _parts(plan, want, have, word):
+    """The parts to read, and whether as a dictionary."""
+    part = want.part
+    if part is None:
+        first = plan.get('part') or have[0]
+        if len(have) > 1:
+            want.note.append('%s %r of %d; others: load(%s=...) with %s, or %s="*" for all' % (
+                word, first, len(have), word, ', '.join(repr(h) for h in have if h != first)[:200], word))
+        return [first], False
+    if isinstance(part, int) and not isinstance(part, bool):
+        return [have[part]], False
+    chosen = have if part == '*' else list(part) if isinstance(part, (list, tuple)) else [part]
+    for p in chosen:
+        if p not in have:
+            raise ValueError('there is no %s %r; there is: %s' % (word, p, ', '.join(map(repr, have[:30]))))
+    return chosen, part == '*' or isinstance(part, (list, tuple))
+
+
+def _load_excel(path, plan, want):
+    pd = _pandas()
+    with pd.ExcelFile(path) as book:
+        names, many = _parts(plan, want, book.sheet_names, 'sheet')
+        got = {}
+        for n in names:
+            args = want.arguments(plan) if n == plan.get('part') else dict(want.options)
+            if n != plan.get('part') and 'skiprows' not in args and 'header' not in args:
+                args['skiprows'] = _first_full_row(pd, book, n)
+            got[n] = book.parse(n, **args)
+    return got if many else got[names[0]]
+
+
+def _first_full_row(pd, book, name):
+    """Rows above the one that has all the width: titles."""
+    top = book.parse(name, header=None, nrows=30)
+    if not len(top):
+        return 0
+    full = top.notna().sum(axis=1)
+    return int((full >= max(1, 0.6 * top.shape[1])).idxmax())
+
+
+def _load_sqlite(path, plan, want):
+    import sqlite3
+    import urllib.parse
+    pd = _pandas()
+    con = sqlite3.connect('file:%s?mode=ro' % urllib.parse.quote(os.path.abspath(path)), uri=True)
+    try:
+        have = [r[0] for r in con.execute("select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%'")]
+        if not have:
+            raise ValueError('the database has no tables')
+        names, many = _parts(plan, want, have, 'table')
+        got = {n: pd.read_sql('select * from "%s"' % n.replace('"', '""'), con, **want.options) for n in names}
+    finally:
+        con.close()
+    return got if many else got[names[0]]
+
+
+def _load_json(path, plan, want):
+    with open(path, encoding=plan.get('encoding') or 'utf-8') as f:
+        data = json.load(f)
+    if not plan.get('records'):
+        return data
+    return _pandas().json_normalize(data[plan['key']] if plan.get('key') else data, **want.options)
+
+
+def _load_jsonl(path, plan, want):
+    rows, bad = [], []
+    with open(path, encoding=plan.get('encoding') or 'utf-8') as f:
+        for n, s in enumerate(f, 1):
+            if s.strip():
+                try:
+                    rows.append(json.loads(s))
+                except ValueError:
+                    bad.append(n)
+    if bad:
+        want.note.append('%d lines are no JSON and are left out, first line %d' % (len(bad), bad[0]))
+    return _pandas().json_normalize(rows, **want.options) if plan.get('records') else rows
+
+
+def _load_parquet(path, plan, want):
+    return _pandas().read_parquet(path, **want.options)
+
+
+def _load_feather(path, plan, want):
+    pd = _pandas()
+    import pyarrow.ipc
+    with open(path, 'rb') as f:
+        stream = f.read(6) != b'ARROW1'
+    source = pyarrow.memory_map(path)
+    return (pyarrow.ipc.open_stream(source).read_pandas() if stream else pyarrow.ipc.open_file(source).read_pandas())
+
+
+def _load_text(path, plan, want):
+    with open(path, encoding=plan.get('encoding') or 'utf-8', errors='replace' if plan.get('replace') else 'strict') as f:
+        return f.read()
+
+
+def _load_fixed(path, plan, want):
+    return _pandas().read_fwf(path, **want.arguments(plan))
+
+
+def _load_markup(path, plan, want):
+    pd = _pandas()
+    if plan.get('kind') == 'xml':
+        return pd.read_xml(path, **want.arguments(plan))
+    got = pd.read_html(path, **want.arguments(plan))
+    names, many = _parts(plan, want, list(range(len(got))), 'table')
+    return {n: got[n] for n in names} if many else got[names[0]]
+
+
+def _load_notebook(path, plan, want):
+    with open(path, encoding='utf-8') as f:
+        cells = json.load(f).get('cells') or []
+    return [(c.get('cell_type'), ''.join(c.get('source') or ())) for c in cells if isinstance(c, dict)]
+
+
+def _load_pdf(path, plan, want):
+    try:
+        import pypdf
+    except ImportError:
+        raise ImportError('reading a PDF needs pypdf, which is not installed here') from None
+    text = '\n'.join(p.extract_text() for p in pypdf.PdfReader(path).pages)
+    if not text.strip():
+        want.note.append('the PDF has no text; its pages may be pictures')
+    return text
+
+
+def _load_image(path, plan, want):
+    from PIL import Image
+    return Image.open(path)
+
+
+def _load_zip(path, plan, want):
+    import zipfile
+    with zipfile.ZipFile(path) as z:
+        return z.namelist()
+
+
+def _load_tar(path, plan, want):
+    import tarfile
+    with tarfile.open(path) as t:
+        return t.getnames()
+
+
+def _load_gzip(path, plan, want):
+    import gzip
+    if not plan.get('encoding'):
+        with gzip.open(path, 'rb') as f:
+            return f.read()
+    with gzip.open(path, 'rt', encoding=plan['encoding']) as f:
+        return f.read()
+
+
+def _load_folder(path, plan, want):
+    return sorted(os.listdir(path))
+
+
+_readers = {
+    'csv': _load_table, 'tsv': _load_table, 'excel': _load_excel, 'sqlite': _load_sqlite, 'json': _load_json,
+    'jsonl': _load_jsonl, 'parquet': _load_parquet, 'arrow': _load_feather, 'text': _load_text, 'log': _load_text,
+    'fixed': _load_fixed, 'html': _load_markup, 'xml': _load_markup, 'notebook': _load_notebook, 'pdf': _load_pdf,
+    'image': _load_image, 'zip': _load_zip, 'tar': _load_tar, 'gzip': _load_gzip, 'folder': _load_folder,
+}
+
+
+def _guess_plan(path, size):
+    """A plan for a file that has no card, for example one that a cell has written."""
+    ext = os.path.splitext(path)[1].lower()
+    if size < 0:
+        return {'kind': 'folder'}
+    with open(path, 'rb') as f:
+        head = f.read(1 << 18)
+    for sig, kind in ((b'PAR1', 'parquet'), (b'ARROW1', 'arrow'), (b'SQLite format 3\0', 'sqlite'), (b'%PDF-', 'pdf'),
+                      (b'\x1f\x8b', 'gzip'), (b'\x89PNG', 'image'), (b'\xff\xd8\xff', 'image'), (b'GIF8', 'image')):
+        if head.startswith(sig):
+            return {'kind': kind}
+    if head.startswith(b'PK\x03\x04'):
+        return {'kind': 'excel' if ext.startswith('.xls') else 'zip'}
+    if head.startswith(b'\xd0\xcf\x11\xe0'):
+        return {'kind': 'excel'}
+    if not head:
+        return {'kind': 'empty', 'why': 'the file is empty'}
+    encoding = _guess_encoding(head, len(head) < size)
+    text = head.decode(encoding, 'replace')
+    if ext == '.ipynb':
+        return {'kind': 'notebook'}
+    if ext in ('.jsonl', '.ndjson'):
+        return {'kind': 'jsonl', 'encoding': encoding, 'records': True}
+    if ext in ('.json', '.geojson'):
+        return {'kind': 'json', 'encoding': encoding, 'records': text.lstrip()[:1] == '[' and '{' in text[:1000]}
+    if ext in ('.html', '.htm', '.xml'):
+        return {'kind': ext[1:4] if ext == '.xml' else 'html'}
+    if ext in ('.csv', '.tsv', '.tab', '.dat') or ext == '.txt' and _separator(text)[1] >= 0.9:
+        return _guess_table(text, encoding)
+    return {'kind': 'text', 'encoding': encoding}
+
+
+def _guess_encoding(b, cut):
+    if b.startswith(b'\xef\xbb\xbf'):
+        return 'utf-8-sig'
+    if b.startswith((b'\xff\xfe', b'\xfe\xff')):
+        return 'utf-16'
+    try:
+        (b[:b.rfind(b'\n') + 1] or b if cut else b).decode('utf-8')
+        return 'utf-8'
+    except UnicodeDecodeError:
+        return 'cp1252' if not any(x in b for x in (b'\x81', b'\x8d', b'\x8f', b'\x90', b'\x9d')) else 'latin-1'
+
+
+def _separator(text):
+    """The separator that divides the lines most evenly, and the share of lines that agree."""
+    lines = [s for s in text.split('\n')[:100] if s.strip()]
+    best = (',', 0.0)
+    for sep in ('\t', ';', '|', ','):
+        counts = [s.count(sep) for s in lines]
+        most = max(set(counts), key=counts.count) if counts else 0
+        share = counts.count(most) / len(counts) if most else 0.0
+        if share > best[1] + 0.05:
+            best = (sep, share)
+    return best
+
+
+def _guess_table(text, encoding):
+    import re
+    sep, _ = _separator(text)
+    read, said = {'sep': sep, 'encoding': encoding}, []
+    rows = [s.rstrip('\r').split(sep) for s in text.split('\n')[1:200] if s]
+    values = [v.strip().strip('"') for r in rows for v in r]
+    if sep != ',' and any(re.fullmatch(r'-?(\d{1,3}(\.\d{3})+|\d+),\d+', v) for v in values):
+        read['decimal'] = ','
+        said.append('decimal comma')
+        if any(re.fullmatch(r'-?\d{1,3}(\.\d{3})+(,\d+)?', v) for v in values) and not any(re.fullmatch(r'-?\d+\.\d{1,2}', v) for v in values):
+            read['thousands'] = '.'
+    names = [s.strip().strip('"') for s in text.split('\n', 1)[0].lstrip('\ufeff').rstrip('\r').split(sep)]
+    ids = {}
+    for i, n in enumerate(names):
+        column = [r[i].strip().strip('"') for r in rows if len(r) == len(names)]
+        if any(re.fullmatch(r'0\d+|\d{16,}', v) for v in column) and all(v.isdigit() or not v for v in column) and names.count(n) == 1:
+            ids[n] = 'str'
+    if ids:
+        read['dtype'] = ids
+        said.append('kept as text: ' + ', '.join(map(repr, list(ids)[:5])))
+    if encoding not in ('utf-8', 'utf-8-sig'):
+        said.insert(0, 'encoding ' + encoding)
+    if sep != ',':
+        said.insert(0, 'separator %r' % sep)
+    if said:
+        said.append('a guess, for the file has no card')
+    return {'kind': 'csv', 'encoding': encoding, 'read': read, 'said': said}

@@ -1,0 +1,95 @@
+//go:build unix
+
+package kernel
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"atoll/sandbox/preview"
+)
+
+// carded writes files into the workspace and makes the plans of those that
+// have a card.
+func carded(t *testing.T, dir string, files map[string]string) (plans []json.RawMessage) {
+	t.Helper()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		card, err := preview.Read(t.Context(), path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := card.Plan().JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, b)
+	}
+	return plans
+}
+
+// TestLoad: load() is right where read_csv is wrong, and says what it did.
+func TestLoad(t *testing.T) {
+	needLibraries(t)
+	o := options(t)
+	plans := carded(t, o.Dir, map[string]string{
+		"sales.csv": "Bericht 2024\n\nStadt;PLZ;Tag;Preis\nK\xf6ln;01067;03.04.2024;1.234,50 \x80\nM\xe1laga;50667;24.12.2024;99,90 \x80\n",
+		"odd.csv":   "a,b\n1,2\n3,4,5\n6,7\n",
+		"r.jsonl":   "{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2}}\n",
+		"notes.txt": "hello\nworld\n",
+	})
+	o.Plans = func() []json.RawMessage { return plans }
+	s := open(t, o)
+	for _, c := range []struct{ name, code, value, text string }{
+		{"types", `df = load("sales.csv"); [str(d)[:8] for d in df.dtypes]`, "['object', 'object', 'datetime', 'float64']", `kept as text: "PLZ"`},
+		{"values", `df["Preis"].sum().item(), df["PLZ"][0], df["Stadt"][0], df["Tag"][0].month`, "(1334.4, '01067', 'Köln', 4)", ""},
+		{"told once", `len(load("sales.csv"))`, "2", ""},
+		{"by path", `len(load("./sales.csv")), len(load(os.path.abspath("sales.csv")))`, "(2, 2)", ""},
+		{"options", `list(load("sales.csv", usecols=["PLZ", "Stadt"], nrows=1).columns)`, "['Stadt', 'PLZ']", ""},
+		{"bad rows", `len(load("odd.csv"))`, "2", "rows with too many fields are left out"},
+		{"records", `load("r.jsonl")["a.b"].sum().item()`, "3", ""},
+		{"text", `load("notes.txt")`, `'hello\nworld\n'`, ""},
+		{"made by code", `open("own.csv", "w").write("id;x\n007;1,5\n008;2,5\n"); d = load("own.csv"); d["x"].sum().item(), d["id"][0]`, "(4.0, '007')", "a guess, for the file has no card"},
+		{"changed since", `open("odd.csv", "w").write("k;v\n1;2\n"); list(load("odd.csv").columns)`, "['k', 'v']", "a guess"},
+		{"sheets", `import pandas as pd
+with pd.ExcelWriter("b.xlsx") as w:
+    pd.DataFrame({"a": [1, 2]}).to_excel(w, sheet_name="one", index=False)
+    pd.DataFrame({"b": [3]}).to_excel(w, sheet_name="two", index=False, startrow=2)
+len(load("b.xlsx")), load("b.xlsx", sheet="two")["b"][0].item(), list(load("b.xlsx", sheet="*"))`, "(2, 3, ['one', 'two'])", "'one' of 2"},
+		{"tables", `import sqlite3
+c = sqlite3.connect("d.db"); c.execute("create table t (a)"); c.execute("insert into t values (5)"); c.commit(); c.close()
+load("d.db")["a"][0].item()`, "5", ""},
+		{"parquet", `pd.DataFrame({"a": [1]}).to_parquet("p.parquet"); len(load("p.parquet"))`, "1", ""},
+		{"feather", `pd.DataFrame({"a": [1]}).to_feather("p.feather"); len(load("p.feather"))`, "1", ""},
+		{"a folder", `os.mkdir("sub"); load("sub")`, "[]", ""},
+		{"no variable", `"load" in [k for k in globals() if not k.startswith("_")], callable(load)`, "(True, True)", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := exec1(t, s, "import os\n"+c.code)
+			if got.Status != OK || got.Value != c.value || !strings.Contains(got.text, c.text) {
+				t.Errorf("%+v: %s", got.Result, got.text)
+			}
+			if got.Error != nil {
+				t.Error(got.Error.Trace)
+			}
+			if c.text == "" && strings.Contains(got.text, "load(") {
+				t.Errorf("says something: %s", got.text)
+			}
+		})
+	}
+	if got := exec1(t, s, `load("sale.csv")`); got.Error == nil || got.Error.Name != "FileNotFoundError" || !strings.Contains(got.Error.Hint, `sales.csv`) || strings.Contains(got.Error.Trace, "<kernel>") {
+		t.Errorf("%+v", got.Error)
+	}
+	// A new interpreter knows the plans again, and new ones are sent.
+	exec1(t, s, "import os; os._exit(1)")
+	plans = append(append([]json.RawMessage(nil), plans...), carded(t, o.Dir, map[string]string{"new.csv": "a;b\n01;2\n"})...)
+	if got := exec1(t, s, `load("new.csv")["a"][0], len(load("sales.csv"))`); got.Value != "('01', 2)" {
+		t.Errorf("%+v: %s", got.Result, got.text)
+	}
+}
