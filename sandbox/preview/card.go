@@ -15,21 +15,28 @@ type Kind string
 
 // The kinds of files.
 const (
-	CSV     Kind = "csv"
-	TSV     Kind = "tsv"
-	Excel   Kind = "excel"
-	JSON    Kind = "json"
-	JSONL   Kind = "jsonl"
-	Parquet Kind = "parquet"
-	SQLite  Kind = "sqlite"
-	Text    Kind = "text"
-	Image   Kind = "image"
-	PDF     Kind = "pdf"
-	ZIP     Kind = "zip"
-	GZip    Kind = "gzip"
-	Binary  Kind = "binary"
-	Empty   Kind = "empty"
-	Unread  Kind = "unread" // the file could not be read; Problems says why
+	CSV      Kind = "csv"
+	TSV      Kind = "tsv"
+	Excel    Kind = "excel"
+	JSON     Kind = "json"
+	JSONL    Kind = "jsonl"
+	Parquet  Kind = "parquet"
+	Arrow    Kind = "arrow" // also Feather
+	SQLite   Kind = "sqlite"
+	Text     Kind = "text"
+	Fixed    Kind = "fixed" // a table whose columns have a fixed width
+	HTML     Kind = "html"
+	XML      Kind = "xml"
+	Notebook Kind = "notebook"
+	Image    Kind = "image"
+	PDF      Kind = "pdf"
+	ZIP      Kind = "zip"
+	TAR      Kind = "tar"
+	Folder   Kind = "folder"
+	GZip     Kind = "gzip"
+	Binary   Kind = "binary"
+	Empty    Kind = "empty"
+	Unread   Kind = "unread" // the file could not be read; Problems says why
 )
 
 // A Type is what the values of a column are once they are loaded.
@@ -45,7 +52,9 @@ const (
 	String   Type = "text"
 	List     Type = "list"  // lists or objects inside one value
 	Nothing  Type = "empty" // no value at all
-	ID       Type = "id"    // digits that are a name, not a quantity: leading zeros, very long, phone numbers
+	Bytes    Type = "bytes"
+	Duration Type = "duration"
+	ID       Type = "id" // digits that are a name, not a quantity: leading zeros, very long, phone numbers
 )
 
 // A Card describes one file. Its texts come from the file; only [Card.Prompt]
@@ -75,9 +84,12 @@ type Card struct {
 	Table       string     `json:"table,omitempty"`  // first table of a database
 	Tables      []string   `json:"tables,omitempty"` // tables of a database, at most maxParts
 	Detail      []string   `json:"detail,omitempty"` // other facts, a line each: entries, tables, first lines
+	Quotes      []string   `json:"quotes,omitempty"` // lines that quote the content: first lines, titles, cells
 	Load        string     `json:"load,omitempty"`   // Python that loads the file right; see WithName
 	Problems    []string   `json:"problems,omitempty"`
 	Warnings    []string   `json:"warnings,omitempty"`
+	Widths      [][2]int   `json:"widths,omitempty"`   // of a table of fixed width: first character and the one behind, from 0
+	Ruler       int        `json:"ruler,omitempty"`    // its line of dashes, from 1; 0: none
 	Orders      int64      `json:"orders,omitempty"`   // values that look like instructions to the model
 	BadRows     int64      `json:"badRows,omitempty"`  // rows whose number of fields is wrong
 	BadLines    []int64    `json:"badLines,omitempty"` // their lines, from 1, the first MaxBadLines
@@ -122,9 +134,21 @@ type Column struct {
 
 // A Sheet is one sheet of a workbook.
 type Sheet struct {
-	Name    string `json:"name"`
-	Rows    int64  `json:"rows"`
-	Columns int    `json:"columns"`
+	Name     string `json:"name"`
+	Rows     int64  `json:"rows"`
+	Columns  int    `json:"columns"`
+	Hidden   bool   `json:"hidden,omitempty"`
+	Merged   []int  `json:"merged,omitempty"`   // last row of each merged range, at most maxMerged
+	Formulas int    `json:"formulas,omitempty"` // cells with one, among the rows that were looked at
+	NoValue  int    `json:"noValue,omitempty"`  // of them: without a stored result
+}
+
+// about is what a person who opens the sheet might not see.
+func (s Sheet) about() string {
+	if s.Hidden {
+		return " (hidden)"
+	}
+	return ""
 }
 
 // Bounds of a card.
@@ -178,7 +202,7 @@ func (c Card) Summary() string {
 	default:
 		p = append(p, kindName(c.Kind))
 		if c.Rows > 0 {
-			p = append(p, c.rowsText("record"))
+			p = append(p, c.rowsText(c.noun()))
 		}
 		if c.ColumnCount > 0 {
 			p = append(p, count(int64(c.ColumnCount), "column"))
@@ -192,6 +216,23 @@ func (c Card) Summary() string {
 		p = append(p, "warning")
 	}
 	return strings.Join(p, ", ")
+}
+
+// noun is what Rows counts.
+func (c Card) noun() string {
+	switch c.Kind {
+	case Parquet, Arrow, Fixed, HTML:
+		return "row"
+	case PDF:
+		return "page"
+	case TAR:
+		return "entry"
+	case Folder:
+		return "file"
+	case Notebook:
+		return "cell"
+	}
+	return "record"
 }
 
 func (c Card) rowsText(noun string) string {
@@ -210,6 +251,12 @@ func kindName(k Kind) string {
 		return "SQLite database"
 	case Parquet:
 		return "Parquet"
+	case Arrow:
+		return "Arrow"
+	case HTML, XML, TAR:
+		return strings.ToUpper(string(k))
+	case Fixed:
+		return "table of fixed width"
 	case Image:
 		return "picture"
 	case GZip:

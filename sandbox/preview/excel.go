@@ -45,24 +45,28 @@ func (c *Card) excel(ctx context.Context, s source, z *zip.Reader) error {
 		return nil
 	}
 	defer f.Close()
-	dims := dimensions(z)
+	parts, left := sheetParts(z), int64(partScan)
 	c.Sheet = -1
 	for i, name := range f.GetSheetList() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if i == 100 {
-			c.problem("there are more than 100 sheets")
+		if i == maxParts {
+			c.problem("there are more than %d sheets", maxParts)
 			break
 		}
 		rows, more := sheetRows(f, name, c.Sheet < 0)
 		sheet := Sheet{Name: name, Rows: int64(len(rows))}
+		if visible, err := f.GetSheetVisible(name); err == nil {
+			sheet.Hidden = !visible
+		}
+		sheet.scan(parts[name], &left)
 		for _, r := range rows {
 			sheet.Columns = max(sheet.Columns, r.n)
 		}
 		if more {
 			// The writer's own claim; only taken where counting would be long.
-			if d := dims[i+1]; d > sheet.Rows {
+			if d := dimension(parts[name]); d > sheet.Rows {
 				sheet.Rows = d
 			}
 		}
@@ -71,6 +75,7 @@ func (c *Card) excel(ctx context.Context, s source, z *zip.Reader) error {
 			c.Sheet = i
 			c.RowsExact = !more
 			c.sheet(f, name, rows, sheet)
+			c.sheetNotes(sheet)
 		}
 	}
 	if c.Sheet < 0 && len(c.Sheets) > 0 {
@@ -110,28 +115,23 @@ func sheetRows(f *excelize.File, name string, all bool) (rows []row, more bool) 
 
 var dimensionRef = regexp.MustCompile(`<(?:\w+:)?dimension ref="[A-Z]+[0-9]+:[A-Z]+([0-9]{1,7})"`)
 
-// dimensions is the last row that each sheetN.xml claims in its first bytes.
-func dimensions(z *zip.Reader) map[int]int64 {
-	out := map[int]int64{}
-	for _, f := range z.File {
-		var n int
-		if k, err := fmt.Sscanf(strings.ToLower(f.Name), "xl/worksheets/sheet%d.xml", &n); k != 1 || err != nil || len(out) > 100 {
-			continue
-		}
-		r, err := f.Open()
-		if err != nil {
-			continue
-		}
-		b, _ := io.ReadAll(io.LimitReader(r, 4<<10))
-		r.Close()
-		if m := dimensionRef.FindSubmatch(b); m != nil {
-			var last int64
-			if _, err := fmt.Sscan(string(m[1]), &last); err == nil {
-				out[n] = last
-			}
+// dimension is the last row that a sheet claims to have in its first bytes.
+func dimension(f *zip.File) (last int64) {
+	if f == nil {
+		return 0
+	}
+	r, err := f.Open()
+	if err != nil {
+		return 0
+	}
+	defer r.Close()
+	b, _ := io.ReadAll(io.LimitReader(r, 4<<10))
+	if m := dimensionRef.FindSubmatch(b); m != nil {
+		if _, err := fmt.Sscan(string(m[1]), &last); err != nil {
+			return 0
 		}
 	}
-	return out
+	return last
 }
 
 // sheet fills the columns from the rows of one sheet.

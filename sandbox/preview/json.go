@@ -55,7 +55,7 @@ func (c *Card) json(ctx context.Context, s source, cs charset, ext string) (bool
 			c.problem("the file is large; only its first %s were looked at", sizeText(jsonWhole))
 		} else {
 			if !named {
-				c.Columns, c.Sample, c.Detail, c.Key = nil, nil, nil, ""
+				c.Columns, c.Sample, c.Detail, c.Quotes, c.Key = nil, nil, nil, nil, ""
 				return false, nil
 			}
 			c.problem("the JSON is damaged: it cannot be read to its end")
@@ -152,7 +152,11 @@ func (j *jsonReader) document(ctx context.Context, r io.Reader) bool {
 			return false
 		}
 		if n < 20 {
-			j.card.Detail = append(j.card.Detail, "key "+shown(key, 80)+": "+jsonShape(v))
+			if shape := jsonShape(v); shape == "list" || shape == "object" || shape == "nothing" {
+				j.card.Detail = append(j.card.Detail, "key "+shown(key, 80)+": "+shape)
+			} else {
+				j.card.Quotes = append(j.card.Quotes, "key "+shown(key, 80)+": "+shape)
+			}
 		}
 		if len(v) > 1 && v[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(v[1:]), []byte{'{'}) {
 			if lists++; lists == 1 {
@@ -200,7 +204,7 @@ func (j *jsonReader) record(v json.RawMessage) {
 	}
 	if v = bytes.TrimSpace(v); len(v) == 0 || v[0] != '{' {
 		if j.others++; len(j.card.Sample) < 3 && len(j.cols) == 0 {
-			j.card.Detail = append(j.card.Detail, "value: "+jsonShape(v))
+			j.card.Quotes = append(j.card.Quotes, "value: "+jsonShape(v))
 		}
 		return
 	}

@@ -33,6 +33,31 @@ func (c Card) loadOther(name string) string {
 			return s + "df = pd.read_sql(" + literal(`select * from "`+strings.ReplaceAll(c.Table, `"`, `""`)+`"`) + ", con)"
 		}
 		return s + `df = pd.read_sql("select name, sql from sqlite_master where type = 'table'", con)`
+	case Arrow:
+		return "import pandas as pd\ndf = pd.read_feather(" + name + ")"
+	case Fixed:
+		args, clean := c.fixedArgs()
+		s := "import pandas as pd\ndf = pd.read_fwf(" + name + args.String() + ")"
+		for _, col := range clean {
+			s += "\n" + col.clean(literal(col.Name))
+		}
+		return s
+	case HTML:
+		if c.ColumnCount == 0 {
+			return fmt.Sprintf("text = open(%s, encoding=%s).read()", name, literal(c.Encoding))
+		}
+		return fmt.Sprintf("import pandas as pd\ndf = pd.read_html(%s, encoding=%s)[%d]", name, literal(c.Encoding), c.Sheet)
+	case XML:
+		if c.Key == "" {
+			return "import xml.etree.ElementTree as ET\nroot = ET.parse(" + name + ").getroot()"
+		}
+		return "import pandas as pd\ndf = pd.read_xml(" + name + ", xpath=" + literal(".//"+c.Key) + ")"
+	case Notebook:
+		return "import json\ncells = [(c[\"cell_type\"], \"\".join(c[\"source\"])) for c in json.load(open(" + name + ", encoding=\"utf-8\"))[\"cells\"]]"
+	case TAR:
+		return "import tarfile\nt = tarfile.open(" + name + ")\nnames = t.getnames()"
+	case Folder:
+		return "import os\nnames = sorted(os.listdir(" + name + "))"
 	case Text:
 		errs := ""
 		if c.Replace {

@@ -22,6 +22,7 @@ type Plan struct {
 	Records  bool           `json:"records,omitempty"` // JSON that becomes a table
 	Parts    []string       `json:"parts,omitempty"`   // sheets of a workbook, tables of a database
 	Part     string         `json:"part,omitempty"`    // the one that the card describes
+	Index    int            `json:"index,omitempty"`   // of the table of a page that the card describes
 	Said     []string       `json:"said,omitempty"`    // what differs from the plain reading, a phrase each
 }
 
@@ -51,6 +52,12 @@ func (c Card) Plan() Plan {
 	case JSON, JSONL:
 		p.Records = len(c.Columns) > 0
 		p.say(c.Kind == JSON && c.Key != "", "the records under %s", literal(c.Key))
+	case Fixed:
+		args, clean := c.fixedArgs()
+		p.read(args)
+		p.columns(c, clean)
+	case HTML, XML:
+		p.Records, p.Index = len(c.Columns) > 0, c.Sheet
 	case SQLite:
 		p.Parts, p.Part = c.Tables, c.Table
 	}
@@ -79,25 +86,6 @@ func (c Card) planTable(p *Plan) {
 		args, clean = c.tableArgs(false)
 	}
 	p.read(args)
-	var ids, marks, days []string
-	for _, col := range clean {
-		p.Clean = append(p.Clean, Cleaning{Name: col.Name, Decimal: col.Decimal, Brackets: col.Brackets})
-	}
-	if !c.clipped() {
-		for _, col := range c.Columns {
-			switch {
-			case col.Type == Date || col.Type == DateTime:
-				p.Dates = append(p.Dates, col.Name)
-				if strings.HasPrefix(col.Format, "%d") || strings.HasPrefix(col.Format, "%m") {
-					days = append(days, literal(col.Name)+" as "+col.Format)
-				}
-			case col.Type == ID || col.Type == String && col.Plain:
-				ids = append(ids, literal(col.Name))
-			case col.Unit != "" || col.Brackets:
-				marks = append(marks, literal(col.Name))
-			}
-		}
-	}
 	if c.Repair == RepairLines {
 		p.Drop = c.BadLines
 	}
@@ -105,11 +93,11 @@ func (c Card) planTable(p *Plan) {
 	p.say(c.Delimiter != "," && c.Delimiter != "", "separator %s", delimiterName(c.Delimiter))
 	p.say(c.SkipRows > 0, "%s above the table skipped", count(int64(c.SkipRows), "line"))
 	p.say(c.HeaderRow == 0, "no row of column names")
-	p.say(c.Decimal == ",", "decimal comma")
-	p.say(c.Thousands != "", "thousands mark %s", literal(c.Thousands))
-	p.say(len(ids) > 0, "kept as text: %s", some(ids))
-	p.say(len(days) > 0, "dates: %s", some(days))
-	p.say(len(marks) > 0, "numbers without their signs: %s", some(marks))
+	if c.clipped() {
+		p.say(true, "all columns as text")
+	} else {
+		p.columns(c, clean)
+	}
 	switch c.Repair {
 	case RepairLines:
 		p.say(true, "left out bad%s", strings.Trim(lineList(c.BadLines, int64(len(c.BadLines))), "()"))
@@ -120,4 +108,30 @@ func (c Card) planTable(p *Plan) {
 	case RepairNoQuote:
 		p.say(true, "quotes are kept as ordinary characters")
 	}
+}
+
+// columns notes what happens to the values of the columns.
+func (p *Plan) columns(c Card, clean []Column) {
+	var ids, marks, days []string
+	for _, col := range clean {
+		p.Clean = append(p.Clean, Cleaning{Name: col.Name, Decimal: col.Decimal, Brackets: col.Brackets})
+	}
+	for _, col := range c.Columns {
+		switch {
+		case col.Type == Date || col.Type == DateTime:
+			p.Dates = append(p.Dates, col.Name)
+			if strings.HasPrefix(col.Format, "%d") || strings.HasPrefix(col.Format, "%m") {
+				days = append(days, literal(col.Name)+" as "+col.Format)
+			}
+		case col.Type == ID || col.Type == String && col.Plain:
+			ids = append(ids, literal(col.Name))
+		case col.Unit != "" || col.Brackets:
+			marks = append(marks, literal(col.Name))
+		}
+	}
+	p.say(c.Decimal == ",", "decimal comma")
+	p.say(c.Thousands != "", "thousands mark %s", literal(c.Thousands))
+	p.say(len(ids) > 0, "kept as text: %s", some(ids))
+	p.say(len(days) > 0, "dates: %s", some(days))
+	p.say(len(marks) > 0, "numbers without their signs: %s", some(marks))
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Read makes the card of the file at path. The error is that of opening the
+// Read makes the card of the file or the folder at path. The error is that of opening the
 // file or of ctx; what is wrong with the content is in the card.
 //
 // encoding is empty, or what a person chose from [Card.Encodings]; it is used
@@ -20,6 +20,9 @@ func Read(ctx context.Context, path, encoding string) (Card, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return Card{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	if st.IsDir() {
+		return readFolder(ctx, path)
 	}
 	if !st.Mode().IsRegular() {
 		return Card{}, fmt.Errorf("read %s: %w", path, ErrNotFile)
@@ -35,7 +38,7 @@ func Read(ctx context.Context, path, encoding string) (Card, error) {
 // ErrEncoding means that the chosen encoding is not one that a card offers.
 var ErrEncoding = errors.New("encoding is not known")
 
-// ErrNotFile means that the path is a folder or a device.
+// ErrNotFile means that the path is a device, a pipe or the like.
 var ErrNotFile = errors.New("not a file")
 
 // ReadAt makes the card of a file of size bytes; its name helps only where the

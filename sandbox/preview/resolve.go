@@ -192,7 +192,7 @@ func (c *Card) resolveDate(col *Column, k *collector, fit []candidate, first byt
 	}
 	if best.min.Year() < 1678 || best.max.Year() > 2261 {
 		col.Type = String
-		c.problem("column %s: dates from %s to %s do not fit pandas' datetime, so it stays text", shown(col.Name, 60), best.min.Format("2006-01-02"), best.max.Format("2006-01-02"))
+		c.problem("column %s: dates from %s to %s do not fit pandas' datetime, so it stays text", shown(col.Name, 60), literal(best.min.Format("2006-01-02")), literal(best.max.Format("2006-01-02")))
 		return
 	}
 	col.Type, col.Format = Date, best.python
@@ -272,6 +272,14 @@ func count(n int64, noun string) string {
 		noun = "entrie"
 	}
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
+}
+
+// countOf is count for a noun that does not just get an s.
+func countOf(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(n, 10) + " " + many
 }
 
 func onLine(n int64) string {

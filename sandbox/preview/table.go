@@ -105,8 +105,8 @@ func (c *Card) header(rows []row, width int) (first int) {
 	}
 	if at > 0 && c.SkipRows > 0 {
 		for _, r := range rows[:at] {
-			if !r.blank && len(c.Detail) < 3 {
-				c.Detail = append(c.Detail, "above the table: "+shown(strings.Trim(strings.Join(r.fields, " "), " "), 80))
+			if !r.blank && len(c.Quotes) < 3 {
+				c.Quotes = append(c.Quotes, "above the table: "+shown(strings.Trim(strings.Join(r.fields, " "), " "), 80))
 			}
 		}
 	}

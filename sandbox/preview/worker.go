@@ -117,7 +117,7 @@ func (c Card) marshal() ([]byte, error) {
 	return nil, errors.New("card is too large")
 }
 
-// Of makes the card of the file at path in a child that may read nothing else,
+// Of makes the card of the file or the folder at path in a child that may read nothing else,
 // started as self (the program and its arguments). Whatever the file does to
 // the child ends up as a card with a problem, so that it can be attached. The
 // error is ErrNotFile, that of os.Stat, or that of ctx.
@@ -157,7 +157,7 @@ func realPath(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("preview %s: %w", given, err)
 	}
-	if !st.Mode().IsRegular() {
+	if !st.Mode().IsRegular() && !st.IsDir() {
 		return "", fmt.Errorf("preview %s: %w", given, ErrNotFile)
 	}
 	return path, nil
@@ -203,7 +203,7 @@ func ask(ctx context.Context, runner sandbox.Runner, self []string, r request) (
 	case len(answer) > answerMax, json.Unmarshal(answer, &c) != nil:
 		return Card{}, "its reader gave no proper answer; the file may be damaged on purpose"
 	}
-	if st, err := os.Stat(path); err == nil {
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
 		c.Size = st.Size()
 	}
 	return c, ""

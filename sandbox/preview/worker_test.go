@@ -157,8 +157,8 @@ func TestOfFaults(t *testing.T) {
 			t.Errorf("prompt %s", p)
 		}
 	})
-	t.Run("folder", func(t *testing.T) {
-		if _, err := Of(t.Context(), &plainRunner{}, []string{executable(t), "preview-worker"}, t.TempDir()); !errors.Is(err, ErrNotFile) {
+	t.Run("device", func(t *testing.T) {
+		if _, err := Of(t.Context(), &plainRunner{}, []string{executable(t), "preview-worker"}, os.DevNull); !errors.Is(err, ErrNotFile) {
 			t.Errorf("%v", err)
 		}
 	})

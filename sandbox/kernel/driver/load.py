@@ -65,6 +65,11 @@ def _load_table(path, plan, want):
         with open(path, encoding=plan['encoding'], errors='replace' if plan.get('replace') else 'strict') as f:
             source = io.StringIO(''.join(s for n, s in enumerate(f, 1) if n not in bad))
     df = pd.read_csv(source, **args)
+    return _finish(pd, df, plan, want)
+
+
+def _finish(pd, df, plan, want):
+    """Does what the reader cannot: signs off numbers, and a word about dates that are none."""
     if not isinstance(df, pd.DataFrame):
         return df  # chunks were asked for
     for c in plan.get('clean') or ():
@@ -100,7 +105,7 @@ def _parts(plan, want, have, word):
     """The parts to read, and whether as a dictionary."""
     part = want.part
     if part is None:
-        first = plan.get('part') or have[0]
+        first = have[0] if plan.get('part') is None else plan['part']
         if len(have) > 1:
             want.note.append('%s %r of %d; others: load(%s=...) with %s, or %s="*" for all' % (
                 word, first, len(have), word, ', '.join(repr(h) for h in have if h != first)[:200], word))
@@ -179,12 +184,12 @@ def _load_parquet(path, plan, want):
 
 
 def _load_feather(path, plan, want):
-    pd = _pandas()
+    _pandas()
     import pyarrow.ipc
     with open(path, 'rb') as f:
         stream = f.read(6) != b'ARROW1'
     source = pyarrow.memory_map(path)
-    return (pyarrow.ipc.open_stream(source).read_pandas() if stream else pyarrow.ipc.open_file(source).read_pandas())
+    return (pyarrow.ipc.open_stream if stream else pyarrow.ipc.open_file)(source).read_pandas()
 
 
 def _load_text(path, plan, want):
@@ -193,16 +198,26 @@ def _load_text(path, plan, want):
 
 
 def _load_fixed(path, plan, want):
-    return _pandas().read_fwf(path, **want.arguments(plan))
-
-
-def _load_markup(path, plan, want):
     pd = _pandas()
-    if plan.get('kind') == 'xml':
-        return pd.read_xml(path, **want.arguments(plan))
-    got = pd.read_html(path, **want.arguments(plan))
-    names, many = _parts(plan, want, list(range(len(got))), 'table')
+    return _finish(pd, pd.read_fwf(path, **want.arguments(plan)), plan, want)
+
+
+def _load_html(path, plan, want):
+    if 'size' in plan and not plan.get('records'):
+        return _load_text(path, plan, want)  # the card found no table
+    encoding = plan.get('encoding') or 'utf-8'
+    got = _pandas().read_html(path, **{'encoding': encoding, **want.options})
+    have = list(range(len(got)))
+    names, many = _parts({**plan, 'part': min(plan.get('index') or 0, len(got) - 1)}, want, have, 'table')
     return {n: got[n] for n in names} if many else got[names[0]]
+
+
+def _load_xml(path, plan, want):
+    if 'size' in plan and not plan.get('records'):
+        import xml.etree.ElementTree as tree
+        return tree.parse(path).getroot()
+    args = {'xpath': './/' + plan['key']} if plan.get('key') else {}
+    return _pandas().read_xml(path, **{**args, **want.options})
 
 
 def _load_notebook(path, plan, want):
@@ -254,8 +269,8 @@ def _load_folder(path, plan, want):
 
 _readers = {
     'csv': _load_table, 'tsv': _load_table, 'excel': _load_excel, 'sqlite': _load_sqlite, 'json': _load_json,
-    'jsonl': _load_jsonl, 'parquet': _load_parquet, 'arrow': _load_feather, 'text': _load_text, 'log': _load_text,
-    'fixed': _load_fixed, 'html': _load_markup, 'xml': _load_markup, 'notebook': _load_notebook, 'pdf': _load_pdf,
+    'jsonl': _load_jsonl, 'parquet': _load_parquet, 'arrow': _load_feather, 'text': _load_text,
+    'fixed': _load_fixed, 'html': _load_html, 'xml': _load_xml, 'notebook': _load_notebook, 'pdf': _load_pdf,
     'image': _load_image, 'zip': _load_zip, 'tar': _load_tar, 'gzip': _load_gzip, 'folder': _load_folder,
 }
 
