@@ -90,6 +90,7 @@ type Card struct {
 	Warnings    []string   `json:"warnings,omitempty"`
 	Widths      [][2]int   `json:"widths,omitempty"`   // of a table of fixed width: first character and the one behind, from 0
 	Ruler       int        `json:"ruler,omitempty"`    // its line of dashes, from 1; 0: none
+	Faults      []Fault    `json:"faults,omitempty"`   // the lines of BadLines, each with its fault
 	Orders      int64      `json:"orders,omitempty"`   // values that look like instructions to the model
 	BadRows     int64      `json:"badRows,omitempty"`  // rows whose number of fields is wrong
 	BadLines    []int64    `json:"badLines,omitempty"` // their lines, from 1, the first MaxBadLines
@@ -98,6 +99,14 @@ type Card struct {
 	Implicit  bool     `json:"implicit,omitempty"`  // rows end with a separator that the header lacks
 	Replace   bool     `json:"replace,omitempty"`   // some bytes do not fit the encoding; Load replaces them
 	Encodings []string `json:"encodings,omitempty"` // other encodings that fit, when it is a guess
+
+	pass *pass
+}
+
+// A Fault is a bad row of a table and what is wrong with it.
+type Fault struct {
+	Line int64  `json:"line"` // from 1
+	Why  string `json:"why"`  // in our words: "5 fields instead of 3"
 }
 
 // A Repair is a way to load a table with bad rows. None is silent: what is
@@ -115,21 +124,23 @@ const (
 
 // A Column is one column of a table.
 type Column struct {
-	Name      string   `json:"name"` // as it is after loading
-	Type      Type     `json:"type"`
-	Format    string   `json:"format,omitempty"` // strptime layout of dates, or "ISO8601"
-	Unit      string   `json:"unit,omitempty"`   // sign written with every number: "€", "%"
-	Decimal   string   `json:"decimal,omitempty"`
-	Thousands string   `json:"thousands,omitempty"`
-	Brackets  bool     `json:"brackets,omitempty"` // negative numbers are written (1.00)
-	Plain     bool     `json:"plain,omitempty"`    // text that pandas would take for numbers
-	NA        []string `json:"na,omitempty"`       // words for "no value" that pandas does not know
-	Missing   int64    `json:"missing"`
-	Unique    int      `json:"unique"`              // distinct values seen
-	UniqueMin bool     `json:"uniqueMin,omitempty"` // there are more than Unique
-	Min       string   `json:"min,omitempty"`
-	Max       string   `json:"max,omitempty"`
-	Examples  []string `json:"examples,omitempty"` // up to three, as written in the file
+	Name        string   `json:"name"` // as it is after loading
+	Type        Type     `json:"type"`
+	Format      string   `json:"format,omitempty"` // strptime layout of dates, or "ISO8601"
+	Unit        string   `json:"unit,omitempty"`   // sign written with every number: "€", "%"
+	Decimal     string   `json:"decimal,omitempty"`
+	Thousands   string   `json:"thousands,omitempty"`
+	Brackets    bool     `json:"brackets,omitempty"` // negative numbers are written (1.00)
+	Plain       bool     `json:"plain,omitempty"`    // text that pandas would take for numbers
+	NA          []string `json:"na,omitempty"`       // words for "no value" that pandas does not know
+	Missing     int64    `json:"missing"`
+	Unique      int      `json:"unique"`                // distinct values seen
+	UniqueMin   bool     `json:"uniqueMin,omitempty"`   // there are more than Unique
+	UniqueAbout bool     `json:"uniqueAbout,omitempty"` // Unique is an estimate
+	Min         string   `json:"min,omitempty"`
+	Max         string   `json:"max,omitempty"`
+	Mean        string   `json:"mean,omitempty"`     // of all values; only after a whole pass
+	Examples    []string `json:"examples,omitempty"` // up to three, as written in the file
 }
 
 // A Sheet is one sheet of a workbook.

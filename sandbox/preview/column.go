@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -51,6 +52,8 @@ type collector struct {
 	uniqueMax  int
 	uniqueMore bool
 	examples   []string
+	distinct   *distinct // of a whole pass
+	sum        [2]float64
 	formulas   int64
 	formula    oddity
 }
@@ -60,12 +63,32 @@ const (
 	maxWords = 5
 )
 
-func newCollector(seed maphash.Seed, all []layout, uniqueMax int) *collector {
+func newCollector(seed maphash.Seed, all []layout, uniqueMax int, p *pass) *collector {
 	inf := math.Inf(1)
-	return &collector{
+	c := &collector{
 		seed: seed, all: all, uniqueMax: uniqueMax, unique: map[uint64]struct{}{},
 		min: [2]float64{inf, inf}, max: [2]float64{-inf, -inf},
 	}
+	if p.whole {
+		c.distinct = &distinct{}
+	}
+	return c
+}
+
+// facts are what all kinds of columns say of their values.
+func (c *collector) facts(col *Column) {
+	col.Missing, col.Unique, col.UniqueMin, col.Examples = c.missing, len(c.unique), c.uniqueMore, c.examples
+	if c.uniqueMore && c.distinct != nil {
+		col.Unique, col.UniqueMin, col.UniqueAbout = max(c.distinct.count(), len(c.unique)), false, true
+	}
+}
+
+// mean is the mean in one reading of the decimal mark; empty after a quick pass.
+func (c *collector) mean(reading int) string {
+	if c.distinct == nil || c.n == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(c.sum[reading]/float64(c.n), 'g', 6, 64)
 }
 
 // pandasNA is what pandas.read_csv reads as missing by itself.
@@ -79,7 +102,7 @@ func pandasNA(b []byte) bool {
 
 // softNA is a word that people write for a missing number.
 func softNA(b []byte) bool {
-	if len(b) > 20 {
+	if len(b) > 20 || len(b) > 0 && b[0] >= '0' && b[0] <= '9' {
 		return false
 	}
 	b = bytes.TrimSpace(b)
@@ -160,10 +183,15 @@ func clipBytes(b []byte, n int) string {
 
 // note keeps the value for Unique and, if it is an example, for Examples.
 func (c *collector) note(b []byte, example bool) {
-	if c.uniqueMore {
+	if c.uniqueMore && c.distinct == nil {
 		return
 	}
 	h := maphash.Bytes(c.seed, b)
+	if c.distinct != nil {
+		if c.distinct.add(h); c.uniqueMore {
+			return
+		}
+	}
 	if _, seen := c.unique[h]; seen {
 		return
 	}
@@ -181,10 +209,12 @@ func (c *collector) number(x numeral) {
 	c.numbers++
 	if x.dot {
 		c.dotOK++
+		c.sum[0] += x.vdot
 		c.min[0], c.max[0] = min(c.min[0], x.vdot), max(c.max[0], x.vdot)
 	}
 	if x.comma {
 		c.commaOK++
+		c.sum[1] += x.vcomma
 		c.min[1], c.max[1] = min(c.min[1], x.vcomma), max(c.max[1], x.vcomma)
 	}
 	switch {

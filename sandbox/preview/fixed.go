@@ -72,7 +72,7 @@ func (c *Card) fixed(text []byte, more bool) bool {
 	cols := make([]*collector, len(c.Columns))
 	left := suspectBytes
 	for i := range cols {
-		cols[i] = newCollector(seed, all, 1000)
+		cols[i] = newCollector(seed, all, 1000, c.pass)
 	}
 	for _, r := range rows[first:] {
 		var fields [][]byte

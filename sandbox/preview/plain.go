@@ -103,11 +103,15 @@ func (c *Card) lines(ctx context.Context, s source, cs charset) error {
 
 // countLines counts exactly up to scanMax and estimates above.
 func (c *Card) countLines(ctx context.Context, s source, cs charset) error {
-	c.RowsExact = s.size <= scanMax
+	most := int64(scanMax)
+	if c.pass.whole {
+		most = s.size
+	}
+	c.RowsExact = s.size <= most
 	var n, read int64
 	var last byte
 	buf := make([]byte, min(scanChunk, s.size))
-	for read < min(s.size, scanMax) {
+	for read < min(s.size, most) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -119,6 +123,7 @@ func (c *Card) countLines(ctx context.Context, s source, cs charset) error {
 			break
 		}
 		read += int64(len(b))
+		c.pass.at(read)
 		if cs.wide() {
 			b = wideLineEnds(b, cs)
 		}

@@ -165,7 +165,7 @@ func (c Card) withoutValues() Card {
 	cols := make([]Column, len(c.Columns))
 	for i, col := range c.Columns {
 		name(col.Name)
-		cols[i] = Column{Name: col.Name, Type: col.Type, Format: col.Format, Unit: col.Unit, Missing: col.Missing, Unique: col.Unique, UniqueMin: col.UniqueMin}
+		cols[i] = Column{Name: col.Name, Type: col.Type, Format: col.Format, Unit: col.Unit, Missing: col.Missing, Unique: col.Unique, UniqueMin: col.UniqueMin, UniqueAbout: col.UniqueAbout}
 	}
 	for _, s := range c.Sheets {
 		name(s.Name)
@@ -288,14 +288,20 @@ func (col Column) describe() string {
 	}
 	if col.Min != "" && col.Max != "" {
 		s += " from " + col.Min + " to " + col.Max
+		if col.Mean != "" {
+			s += ", mean " + col.Mean
+		}
 	}
 	if col.Missing > 0 {
 		s += fmt.Sprintf(", %d missing", col.Missing)
 	}
 	if col.Type == String && col.Unique > 0 {
 		about := ""
-		if col.UniqueMin {
+		switch {
+		case col.UniqueMin:
 			about = "over "
+		case col.UniqueAbout:
+			about = "about "
 		}
 		s += fmt.Sprintf(", %s%d different", about, col.Unique)
 	}

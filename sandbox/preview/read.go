@@ -17,6 +17,10 @@ import (
 // encoding is empty, or what a person chose from [Card.Encodings]; it is used
 // for text without being questioned.
 func Read(ctx context.Context, path, encoding string) (Card, error) {
+	return read(ctx, path, encoding, &pass{})
+}
+
+func read(ctx context.Context, path, encoding string, p *pass) (Card, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return Card{}, fmt.Errorf("read %s: %w", path, err)
@@ -32,7 +36,7 @@ func Read(ctx context.Context, path, encoding string) (Card, error) {
 		return Card{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	defer f.Close()
-	return ReadAt(ctx, f, st.Size(), filepath.Base(path), encoding)
+	return readAt(ctx, f, st.Size(), filepath.Base(path), encoding, p)
 }
 
 // ErrEncoding means that the chosen encoding is not one that a card offers.
@@ -44,7 +48,11 @@ var ErrNotFile = errors.New("not a file")
 // ReadAt makes the card of a file of size bytes; its name helps only where the
 // content leaves a choice.
 func ReadAt(ctx context.Context, r io.ReaderAt, size int64, name, encoding string) (Card, error) {
-	c := Card{Name: name, Size: size}
+	return readAt(ctx, r, size, name, encoding, &pass{})
+}
+
+func readAt(ctx context.Context, r io.ReaderAt, size int64, name, encoding string, p *pass) (Card, error) {
+	c := Card{Name: name, Size: size, pass: p}
 	s := source{r, size}
 	if encoding != "" && !slices.Contains(encodings[:], encoding) {
 		return c, fmt.Errorf("read %s: %w: %q", name, ErrEncoding, encoding)

@@ -25,7 +25,7 @@ func (c *Card) resolve(cols []*collector) {
 	}
 	for i, k := range cols {
 		col := &c.Columns[i]
-		col.Missing, col.Unique, col.UniqueMin, col.Examples = k.missing, len(k.unique), k.uniqueMore, k.examples
+		k.facts(col)
 		fit, most := k.dates.best(k.n)
 		switch {
 		case k.n == 0 && k.soft == 0:
@@ -129,7 +129,7 @@ func (c *Card) resolveNumber(col *Column, k *collector, sureDot, sureComma int64
 	}
 	col.Unit, col.Brackets = k.unit, k.bracks > 0
 	col.NA, col.Missing = k.words, k.missing+k.soft
-	col.Min, col.Max = number(k.min[i]), number(k.max[i])
+	col.Min, col.Max, col.Mean = number(k.min[i]), number(k.max[i]), k.mean(i)
 }
 
 // reading decides whether values like 1.234 and 1,234 have a decimal comma.

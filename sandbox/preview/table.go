@@ -45,7 +45,7 @@ func (c *Card) table(ctx context.Context, s source, cs charset, named bool) (boo
 		c.ColumnCount = width - 1
 	}
 	t := &tableReader{card: c, dialect: d, width: width, count: c.ColumnCount, first: first, search: suspectBytes}
-	if c.RowsExact = s.size <= wholeBytes; c.RowsExact {
+	if c.RowsExact = s.size <= wholeBytes || c.pass.whole; c.RowsExact {
 		err = t.collect(ctx, s, cs, span{int64(cs.bom), s.size})
 	} else {
 		err = t.sample(ctx, s, cs)
