@@ -13,25 +13,26 @@ import (
 // A tableReader collects what the rows of a table say.
 type tableReader struct {
 	dialect
-	card     *Card
-	width    int // fields of a good row
-	count    int // columns
-	first    int // rows before the data
-	cols     []*collector
-	rows     int64
-	read     int64  // rows of which the values were looked at
-	last     []byte // first field of the last of them
-	wide     int64  // rows with too many fields
-	extra    int64  // rows with too many fields, which are empty
-	narrow   int64
-	runaway  int64
-	wideAt   []int64
-	narrowAt []int64
-	runAt    []int64
-	faults   []Fault
-	quoted   bool // some field needs its quotes
-	firstBad bool // the first data row is too wide: pandas would take all others for narrow
-	search   int  // bytes of text that may still be searched for orders
+	card                 *Card
+	width                int // fields of a good row
+	count                int // columns
+	first                int // rows before the data
+	cols                 []*collector
+	rows                 int64
+	read                 int64  // rows of which the values were looked at
+	last                 []byte // first field of the last of them
+	wide                 int64  // rows with too many fields
+	extra                int64  // rows with too many fields, which are empty
+	narrow               int64
+	runaway              int64
+	wideAt               []int64
+	narrowAt             []int64
+	runAt                []int64
+	faults               []Fault
+	inBlocks, blockBytes int64 // rows and bytes of the parts behind the head
+	quoted               bool  // some field needs its quotes
+	firstBad             bool  // the first data row is too wide: pandas would take all others for narrow
+	search               int   // bytes of text that may still be searched for orders
 }
 
 func (t *tableReader) collector(i int) *collector {
@@ -188,7 +189,7 @@ func (t *tableReader) sample(ctx context.Context, s source, cs charset) error {
 		t.block(s, cs, p)
 	}
 	if cs.wide() || s.size > scanMax {
-		t.rows = int64(float64(headRows) / float64(parts[0].to) * float64(s.size))
+		t.rows = int64(float64(headRows+t.inBlocks) / float64(parts[0].to-parts[0].from+t.blockBytes) * float64(s.size))
 		return nil
 	}
 	t.rows, t.wide, t.narrow, t.runaway = 0, 0, 0, 0
@@ -222,12 +223,16 @@ func (t *tableReader) block(s source, cs charset, p span) {
 		return
 	}
 	text, _ := cs.decode(b[i+1 : j+1])
+	t.blockBytes += int64(j - i)
 	r := newRecords(bytes.NewReader(text), t.dialect, MaxColumns)
 	r.width = t.width
 	for {
 		rec, ok := r.next()
 		if !ok {
 			return
+		}
+		if !rec.blank {
+			t.inBlocks++
 		}
 		if rec.n == t.width && !rec.runaway && !rec.blank {
 			t.card.suspect(rec.fields, 0, &t.search)
