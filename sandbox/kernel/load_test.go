@@ -39,10 +39,15 @@ func TestLoad(t *testing.T) {
 	needLibraries(t)
 	o := options(t)
 	plans := carded(t, o.Dir, map[string]string{
-		"sales.csv": "Bericht 2024\n\nStadt;PLZ;Tag;Preis\nK\xf6ln;01067;03.04.2024;1.234,50 \x80\nM\xe1laga;50667;24.12.2024;99,90 \x80\n",
-		"odd.csv":   "a,b\n1,2\n3,4,5\n6,7\n",
-		"r.jsonl":   "{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2}}\n",
-		"notes.txt": "hello\nworld\n",
+		"sales.csv":   "Bericht 2024\n\nStadt;PLZ;Tag;Preis\nK\xf6ln;01067;03.04.2024;1.234,50 \x80\nM\xe1laga;50667;24.12.2024;99,90 \x80\n",
+		"odd.csv":     "a,b\n1,2\n3,4,5\n6,7\n",
+		"r.jsonl":     "{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2}}\n",
+		"notes.txt":   "hello\nworld\n",
+		"n.ipynb":     `{"cells":[{"cell_type":"code","source":["a = 1\n","a"]}]}`,
+		"t.xml":       "<l><i><a>1</a><b>x</b></i><i><a>2</a><b>y</b></i></l>",
+		"t.html":      "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>x</td></tr><tr><td>2</td><td>y</td></tr></table>",
+		"f.txt":       "City        Zip    Amount\nKöln        01067  1.234,50\nBonn        50667     99,90\nUlm         80331     -5,00\nAachen      52062      7,25\n",
+		"nested.json": `{"meta":1,"rows":[{"a":1},{"a":2}]}`,
 	})
 	o.Plans = func() []json.RawMessage { return plans }
 	s := open(t, o)
@@ -67,6 +72,21 @@ c = sqlite3.connect("d.db"); c.execute("create table t (a)"); c.execute("insert 
 load("d.db")["a"][0].item()`, "5", ""},
 		{"parquet", `pd.DataFrame({"a": [1]}).to_parquet("p.parquet"); len(load("p.parquet"))`, "1", ""},
 		{"feather", `pd.DataFrame({"a": [1]}).to_feather("p.feather"); len(load("p.feather"))`, "1", ""},
+		{"notebook", `load("n.ipynb")`, `[('code', 'a = 1\na')]`, ""},
+		{"elements", `load("t.xml")["a"].sum().item()`, "3", ""},
+		{"page", `load("t.html")["a"].sum().item()`, "3", ""},
+		{"fixed width", `d = load("f.txt"); d["Zip"][0], d["Amount"].sum().item()`, "('01067', 1336.65)", `kept as text: "Zip"`},
+		{"records under a key", `load("nested.json")["a"].sum().item()`, "3", `the records under "rows"`},
+		{"archives", `import zipfile, tarfile, gzip
+with zipfile.ZipFile("z.zip", "w") as z: z.write("notes.txt")
+with tarfile.open("z.tar.gz", "w:gz") as t: t.add("notes.txt")
+with gzip.open("z.gz", "wt") as g: g.write("x")
+load("z.zip"), load("z.tar.gz"), load("z.gz")`, "(['notes.txt'], ['notes.txt'], 'x')", ""},
+		{"picture", `import matplotlib.pyplot as plt
+plt.figure(); plt.savefig("p.png"); plt.close(); load("p.png").format`, "'PNG'", ""},
+		{"pdf", `import pypdf
+w = pypdf.PdfWriter(); w.add_blank_page(99, 99); w.write("p.pdf"); load("p.pdf").strip()`, "''", "the PDF has no text"},
+		{"a value that does not fit", `open("v.csv", "w").write("a;b\n1,5;x\n2,5;y\n"); load("v.csv", dtype={"a": str})["a"][0]`, "'1,5'", "a guess"},
 		{"a folder", `os.mkdir("sub"); load("sub")`, "[]", ""},
 		{"no variable", `"load" in [k for k in globals() if not k.startswith("_")], callable(load)`, "(True, True)", ""},
 	} {

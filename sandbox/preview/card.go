@@ -126,8 +126,9 @@ const (
 type Column struct {
 	Name        string   `json:"name"` // as it is after loading
 	Type        Type     `json:"type"`
-	Format      string   `json:"format,omitempty"` // strptime layout of dates, or "ISO8601"
-	Unit        string   `json:"unit,omitempty"`   // sign written with every number: "€", "%"
+	Format      string   `json:"format,omitempty"`   // strptime layout of dates, or "ISO8601"
+	Evidence    string   `json:"evidence,omitempty"` // of dates: the order of day and month, and the value that shows it
+	Unit        string   `json:"unit,omitempty"`     // sign written with every number: "€", "%"
 	Decimal     string   `json:"decimal,omitempty"`
 	Thousands   string   `json:"thousands,omitempty"`
 	Brackets    bool     `json:"brackets,omitempty"` // negative numbers are written (1.00)

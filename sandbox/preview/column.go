@@ -43,10 +43,11 @@ type collector struct {
 	min, max              [2]float64 // with "." and with ","
 	odd                   []oddity
 
-	dates    dating
-	dateOdd  []oddity
-	bools    int64
-	digitish int64 // only digits and marks
+	dates     dating
+	dateOdd   []oddity
+	proofLine int64 // of dates.proof
+	bools     int64
+	digitish  int64 // only digits and marks
 
 	unique     map[uint64]struct{}
 	uniqueMax  int
@@ -155,8 +156,12 @@ func (c *collector) add(b []byte, line int64) {
 			c.odd = appendOdd(c.odd, line, b)
 		}
 	}
+	proven := c.dates.proof != ""
 	if !c.dates.add(b, n, c.all) && len(c.dates.live) > 0 {
 		c.dateOdd = appendOdd(c.dateOdd, line, b)
+	}
+	if !proven && c.dates.proof != "" {
+		c.proofLine = line
 	}
 	switch string(b) {
 	case "True", "TRUE", "true", "False", "FALSE", "false":

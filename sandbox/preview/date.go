@@ -116,6 +116,7 @@ func dateLike(b []byte) bool {
 // dating follows the layouts that may fit a column.
 type dating struct {
 	started bool
+	proof   string // the first value that only one order of day and month reads
 	live    []candidate
 }
 
@@ -152,8 +153,12 @@ func (d *dating) add(b []byte, n int64, all []layout) (fits bool) {
 			}
 		}
 		d.started = len(d.live) > 0
+		if o := onlyOrder(d.live); o != 0 {
+			d.proof = clip(s, 40)
+		}
 		return d.started
 	}
+	var orders [2]bool // read with the day first, with the month first
 	for i := range d.live {
 		c := &d.live[i]
 		t, ok := c.parse(s, fraction)
@@ -161,6 +166,9 @@ func (d *dating) add(b []byte, n int64, all []layout) (fits bool) {
 			continue
 		}
 		fits = true
+		if c.order != 0 {
+			orders[0], orders[1] = orders[0] || c.order == 'd', orders[1] || c.order == 'm'
+		}
 		c.ok++
 		if t.Before(c.min) {
 			c.min = t
@@ -175,6 +183,9 @@ func (d *dating) add(b []byte, n int64, all []layout) (fits bool) {
 		if _, off := t.Zone(); off != c.offset {
 			c.offsetsVary = true
 		}
+	}
+	if orders[0] != orders[1] && d.proof == "" {
+		d.proof = clip(s, 40)
 	}
 	d.prune(n)
 	return fits

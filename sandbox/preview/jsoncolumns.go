@@ -80,7 +80,7 @@ func (j *jsonReader) finish() {
 		case k.n == 0 && k.soft == 0:
 			col.Type = Nothing
 		case j.strs[i]:
-			col.Type = String
+			col.Type, col.Plain = String, k.n > 0 && k.digitish == k.n
 			if k.numbers > 0 && k.numbers < k.n && k.digitish > 0 && k.digitish < k.n {
 				c.mixed(col, k, 0)
 			}

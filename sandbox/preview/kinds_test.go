@@ -223,3 +223,20 @@ func TestPromptNamesAllColumns(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestDateEvidence: the order of day and month, and what shows it.
+func TestDateEvidence(t *testing.T) {
+	for _, c := range []struct{ name, content, want string }{
+		{"day", "d;x\n03/04/2024;1\n24/12/2024;2\n", `day first, as "24/12/2024" in line 3 shows`},
+		{"month", "d;x\n03/04/2024;1\n12/24/2024;2\n", `month first, as "12/24/2024" in line 3 shows`},
+		{"at once", "d;x\n24-12-2024;1\n03-04-2024;2\n", `day first, as "24-12-2024" in line 2 shows`},
+		{"other column", "d;e\n03/04/2024;24/12/2024\n04/05/2024;03/04/2024\n", `day first, as another column shows`},
+		{"open", "d;x\n03/04/2024;1\n04/05/2024;2\n", "day first, not proven"},
+		{"no question", "d;x\n2024-04-03;1\n", ""},
+		{"two lines", "d;x\n24/12/2024;1\n12/24/2024;2\n", ""},
+	} {
+		if got := card(t, "x.csv", c.content).Columns[0].Evidence; got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

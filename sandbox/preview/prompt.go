@@ -292,6 +292,9 @@ func (col Column) describe() string {
 			s += ", mean " + col.Mean
 		}
 	}
+	if col.Evidence != "" {
+		s += ", " + col.Evidence
+	}
 	if col.Missing > 0 {
 		s += fmt.Sprintf(", %d missing", col.Missing)
 	}

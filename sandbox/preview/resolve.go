@@ -195,6 +195,20 @@ func (c *Card) resolveDate(col *Column, k *collector, fit []candidate, first byt
 		c.problem("column %s: dates from %s to %s do not fit pandas' datetime, so it stays text", shown(col.Name, 60), literal(best.min.Format("2006-01-02")), literal(best.max.Format("2006-01-02")))
 		return
 	}
+	if best.order != 0 {
+		col.Evidence = "month first"
+		if best.order == 'd' {
+			col.Evidence = "day first"
+		}
+		switch {
+		case onlyOrder(fit) != 0 && k.dates.proof != "":
+			col.Evidence += ", as " + shown(k.dates.proof, 30) + onLine(k.proofLine) + " shows"
+		case first != 0:
+			col.Evidence += ", as another column shows"
+		default:
+			col.Evidence += ", not proven"
+		}
+	}
 	col.Type, col.Format = Date, best.python
 	out := "2006-01-02"
 	if best.time {

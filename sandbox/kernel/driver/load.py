@@ -256,11 +256,13 @@ def _load_tar(path, plan, want):
 
 def _load_gzip(path, plan, want):
     import gzip
-    if not plan.get('encoding'):
-        with gzip.open(path, 'rb') as f:
-            return f.read()
-    with gzip.open(path, 'rt', encoding=plan['encoding']) as f:
-        return f.read()
+    with gzip.open(path, 'rb') as f:
+        data = f.read()
+    encoding = plan.get('encoding') or ('' if 'size' in plan else 'utf-8')
+    try:
+        return data.decode(encoding, 'replace' if plan.get('replace') else 'strict').replace('\r\n', '\n') if encoding else data
+    except UnicodeDecodeError:
+        return data
 
 
 def _load_folder(path, plan, want):
@@ -282,6 +284,8 @@ def _guess_plan(path, size):
         return {'kind': 'folder'}
     with open(path, 'rb') as f:
         head = f.read(1 << 18)
+    if len(head) > 262 and head[257:262] == b'ustar' or path.endswith(('.tar.gz', '.tgz', '.tar.bz2', '.tar.xz')):
+        return {'kind': 'tar'}
     for sig, kind in ((b'PAR1', 'parquet'), (b'ARROW1', 'arrow'), (b'SQLite format 3\0', 'sqlite'), (b'%PDF-', 'pdf'),
                       (b'\x1f\x8b', 'gzip'), (b'\x89PNG', 'image'), (b'\xff\xd8\xff', 'image'), (b'GIF8', 'image')):
         if head.startswith(sig):
