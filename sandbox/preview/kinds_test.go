@@ -152,8 +152,8 @@ func TestFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("/", filepath.Join(dir, "root")); err != nil {
-		t.Fatal(err)
+	if err := os.Symlink(dir, filepath.Join(dir, "root")); err != nil {
+		t.Skipf("SKIPPED: no links on this system: %v", err)
 	}
 	c, err := Of(t.Context(), &plainRunner{}, []string{executable(t), "preview-worker"}, dir)
 	if err != nil {

@@ -232,6 +232,7 @@ func ask(ctx context.Context, runner sandbox.Runner, self []string, r request, p
 	case len(answer) > answerMax, json.Unmarshal(answer, &c) != nil:
 		return Card{}, "its reader gave no proper answer; the file may be damaged on purpose"
 	}
+	c.tame()
 	if st, err := os.Stat(path); err == nil && !st.IsDir() {
 		c.Size = st.Size()
 	}
