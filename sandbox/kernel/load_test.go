@@ -34,6 +34,20 @@ func carded(t *testing.T, dir string, files map[string]string) (plans []json.Raw
 	return plans
 }
 
+// deep is a table so large that its card is made from samples, with a word
+// among the numbers where no sample looks.
+func deep() string {
+	b := []byte("n,pad\n")
+	for i := 0; len(b) < 9<<20; i++ {
+		v := "12"
+		if i == 59_000 {
+			v = "oops"
+		}
+		b = append(b, v+","+strings.Repeat("x", 70)+"\n"...)
+	}
+	return string(b)
+}
+
 // TestLoad: load() is right where read_csv is wrong, and says what it did.
 func TestLoad(t *testing.T) {
 	needLibraries(t)
@@ -42,6 +56,7 @@ func TestLoad(t *testing.T) {
 		"sales.csv":   "Bericht 2024\n\nStadt;PLZ;Tag;Preis\nK\xf6ln;01067;03.04.2024;1.234,50 \x80\nM\xe1laga;50667;24.12.2024;99,90 \x80\n",
 		"odd.csv":     "a,b\n1,2\n3,4,5\n6,7\n",
 		"r.jsonl":     "{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2}}\n",
+		"deep.csv":    deep(),
 		"notes.txt":   "hello\nworld\n",
 		"n.ipynb":     `{"cells":[{"cell_type":"code","source":["a = 1\n","a"]}]}`,
 		"t.xml":       "<l><i><a>1</a><b>x</b></i><i><a>2</a><b>y</b></i></l>",
@@ -62,6 +77,9 @@ func TestLoad(t *testing.T) {
 		{"text", `load("notes.txt")`, `'hello\nworld\n'`, ""},
 		{"made by code", `open("own.csv", "w").write("id;x\n007;1,5\n008;2,5\n"); d = load("own.csv"); d["x"].sum().item(), d["id"][0]`, "(4.0, '007')", "a guess, for the file has no card"},
 		{"changed since", `open("odd.csv", "w").write("k;v\n1;2\n"); list(load("odd.csv").columns)`, "['k', 'v']", "a guess"},
+		{"all as text", `d = load("sales.csv", dtype=str); d["Preis"][0]`, "'1.234,50 €'", ""},
+		{"chunks", `sum(p["Preis"].sum() for p in load("sales.csv", chunksize=1)).item()`, "1334.4", ""},
+		{"beyond the sample", `d = load("deep.csv"); d["n"].dtype.kind`, "'O'", "'n' stays text: 1 values are no numbers, such as 'oops'"},
 		{"sheets", `import pandas as pd
 with pd.ExcelWriter("b.xlsx") as w:
     pd.DataFrame({"a": [1, 2]}).to_excel(w, sheet_name="one", index=False)

@@ -103,10 +103,16 @@ func pandasNA(b []byte) bool {
 
 // softNA is a word that people write for a missing number.
 func softNA(b []byte) bool {
-	if len(b) > 20 || len(b) > 0 && b[0] >= '0' && b[0] <= '9' {
+	if len(b) > 20 {
 		return false
 	}
-	b = bytes.TrimSpace(b)
+	if b = bytes.TrimSpace(b); len(b) > 0 {
+		switch b[0] { // most values end here
+		case '-', 0xe2, '?', '.', '(', '#', '\\', 'k', 'K', 'n', 'N', 'm', 'M', 'u', 'U':
+		default:
+			return false
+		}
+	}
 	switch strings.ToLower(string(b)) {
 	case "", "-", "--", "---", "–", "—", "?", ".", "..", "...", "k.a.", "k. a.", "n.a.", "n. a.", "n.v.", "na", "nil", "none", "missing", "unknown", "unbekannt", "keine angabe", "(null)", "#ref!", "#div/0!", "#value!", "#name?", "#wert!", "#bezug!", "#null!", "\\n":
 		return true

@@ -18,6 +18,7 @@ type Plan struct {
 	Drop     []int64        `json:"drop,omitempty"`    // lines that are left out, from 1
 	Clean    []Cleaning     `json:"clean,omitempty"`   // columns of text that become numbers
 	Dates    []string       `json:"dates,omitempty"`   // columns that must be dates in the end
+	Numbers  []string       `json:"numbers,omitempty"` // columns that must be numbers in the end
 	Key      string         `json:"key,omitempty"`     // of the list of records in a JSON object
 	Records  bool           `json:"records,omitempty"` // JSON that becomes a table
 	Parts    []string       `json:"parts,omitempty"`   // sheets of a workbook, tables of a database
@@ -125,7 +126,10 @@ func (p *Plan) columns(c Card, clean []Column) {
 			}
 		case col.Type == ID || col.Type == String && col.Plain:
 			ids = append(ids, literal(col.Name))
-		case col.Unit != "" || col.Brackets:
+		case col.Type == Integer || col.Type == Number:
+			p.Numbers = append(p.Numbers, col.Name)
+		}
+		if col.Unit != "" || col.Brackets {
 			marks = append(marks, literal(col.Name))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 const (
 	headBytes   = 256 << 10 // for the dialect and the header
+	largeTable  = 500 << 20 // pandas takes some times the size
 	wholeBytes  = 8 << 20   // files up to this are read to the last value
 	sampleHead  = 3 << 20   // of larger ones: this, and
 	sampleParts = 24        // so many blocks of
@@ -52,6 +53,9 @@ func (c *Card) table(ctx context.Context, s source, cs charset, named bool) (boo
 	}
 	if err != nil {
 		return false, err
+	}
+	if s.size > largeTable {
+		c.problem("all of it may not fit the memory; give load() usecols= or nrows=, or go through it with chunksize=")
 	}
 	t.finish()
 	return true, nil

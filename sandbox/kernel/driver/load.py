@@ -70,11 +70,20 @@ def _load_table(path, plan, want):
 
 def _finish(pd, df, plan, want):
     """Does what the reader cannot: signs off numbers, and a word about dates that are none."""
-    if not isinstance(df, pd.DataFrame):
-        return df  # chunks were asked for
+    if not isinstance(df, pd.DataFrame):  # chunks were asked for
+        return (_finish(pd, part, plan, want) for part in df)
+    chosen = want.options.get('dtype') or {}
+    if not isinstance(chosen, dict):
+        return df  # one type for all: that is what was asked for
     for c in plan.get('clean') or ():
-        if c['name'] in df:
+        if c['name'] in df and c['name'] not in chosen:
             _clean(pd, df, c, want.note)
+    done = {c['name'] for c in plan.get('clean') or ()}
+    for n in plan.get('numbers') or ():
+        if n in df and n not in done and df[n].dtype == object and n not in chosen:
+            bad = df[n][pd.to_numeric(df[n], errors='coerce').isna() & df[n].notna()]
+            if len(bad):
+                want.note.append('%r stays text: %d values are no numbers, such as %s' % (n, len(bad), clip(repr(bad.iloc[0]), 60)))
     for d in plan.get('dates') or ():
         if d in df and df[d].dtype == object and df[d].notna().any():
             want.note.append('%r has values that are no dates of that form, so it stays text' % d)
