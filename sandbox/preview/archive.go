@@ -16,7 +16,7 @@ import (
 const (
 	archiveEntries = 20      // listed in a card
 	tarEntries     = 100_000 // looked at
-	tarUnpacked    = 256 << 20
+	tarUnpacked    = 64 << 20 // bytes of a packed archive
 )
 
 // A listing is the summary of what an archive or a folder holds.
@@ -157,6 +157,9 @@ func (c *Card) packed(ctx context.Context, s source, open func(io.Reader) (io.Re
 		c.tar(ctx, start(), s.size)
 		return
 	}
+	if c.packedTable(ctx, s, open, name) {
+		return
+	}
 	var t tally
 	t.add(b, len(b) < 64<<10)
 	cs := t.charset()
@@ -171,6 +174,44 @@ func (c *Card) packed(ctx context.Context, s source, open func(io.Reader) (io.Re
 			c.Quotes = append(c.Quotes, fmt.Sprintf("line %d inside: %s", i+1, shown(string(bytes.TrimRight(l, "\r")), 160)))
 		}
 	}
+}
+
+// packedTable makes the card of a table in a compressed file, from its head;
+// pandas unpacks it by itself.
+func (c *Card) packedTable(ctx context.Context, s source, open func(io.Reader) (io.Reader, error), name string) bool {
+	inner := strings.TrimSuffix(c.Name, path.Ext(c.Name))
+	switch strings.ToLower(path.Ext(inner)) {
+	case ".csv", ".tsv", ".tab", ".txt":
+	default:
+		return false
+	}
+	file := io.NewSectionReader(s.r, 0, s.size)
+	r, err := open(file)
+	if err != nil {
+		return false
+	}
+	b, err := io.ReadAll(io.LimitReader(r, wholeBytes))
+	more := err == nil && len(b) == wholeBytes
+	taken, _ := file.Seek(0, io.SeekCurrent) // what the unpacking took of the file
+	b = cutLine(b, more)
+	sub := Card{Name: inner, Size: int64(len(b)), pass: &pass{}}
+	if sub.read(ctx, source{bytes.NewReader(b), int64(len(b))}, "") != nil || sub.Kind != CSV && sub.Kind != TSV {
+		return false
+	}
+	sub.Name, sub.Size, sub.pass = c.Name, c.Size, c.pass
+	if sub.Compression = name; name == "bzip2" {
+		sub.Compression = "bz2" // as pandas calls it
+	}
+	if err != nil {
+		sub.problem("the %s file is damaged after %s", name, sizeText(int64(len(b))))
+	}
+	if more {
+		sub.RowsExact, sub.Sampled = false, true
+		sub.Rows = int64(float64(sub.Rows) / float64(max(taken, 1)) * float64(s.size))
+		sub.problem("types and ranges come from the first %s inside; check them after loading", sizeText(int64(len(b))))
+	}
+	*c = sub
+	return true
 }
 
 func isTar(b []byte) bool { return len(b) > 262 && string(b[257:262]) == "ustar" }

@@ -62,8 +62,9 @@ type Card struct {
 	Name        string     `json:"name"` // as the code must open it
 	Size        int64      `json:"size"` // bytes
 	Kind        Kind       `json:"kind"`
-	Encoding    string     `json:"encoding,omitempty"`   // Python's name of the codec
-	EncodingWas string     `json:"encodingBy,omitempty"` // how it was found: "bom", "utf-8", "guess", "chosen"
+	Encoding    string     `json:"encoding,omitempty"`    // Python's name of the codec
+	EncodingWas string     `json:"encodingBy,omitempty"`  // how it was found: "bom", "utf-8", "guess", "chosen"
+	Compression string     `json:"compression,omitempty"` // of a table in a compressed file: "gzip" or "bz2"
 	Delimiter   string     `json:"delimiter,omitempty"`
 	SkipSpace   bool       `json:"skipSpace,omitempty"` // a space follows every delimiter
 	Quote       string     `json:"quote,omitempty"`     // empty: quotes have no meaning

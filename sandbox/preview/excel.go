@@ -62,20 +62,20 @@ func (c *Card) excel(ctx context.Context, s source, z *zip.Reader) error {
 		if visible, err := f.GetSheetVisible(name); err == nil {
 			sheet.Hidden = !visible
 		}
-		sheet.scan(parts[name], &left)
+		last, exact := sheet.scan(parts[name], &left)
 		for _, r := range rows {
 			sheet.Columns = max(sheet.Columns, r.n)
 		}
 		if more {
-			// The writer's own claim; only taken where counting would be long.
-			if d := dimension(parts[name]); d > sheet.Rows {
-				sheet.Rows = d
+			if last == 0 {
+				last = dimension(parts[name]) // the writer's own claim
 			}
+			sheet.Rows = max(sheet.Rows, last)
 		}
 		c.Sheets = append(c.Sheets, sheet)
 		if c.Sheet < 0 && len(rows) > 0 && sheet.Columns > 0 {
 			c.Sheet = i
-			c.RowsExact, c.Sampled = !more, more
+			c.RowsExact, c.Sampled = !more || exact && last > 0, more
 			if more {
 				c.problem("types and ranges come from the first %d rows; check them after loading", len(rows))
 			}

@@ -18,9 +18,9 @@ const (
 )
 
 var (
-	mergeCell   = regexp.MustCompile(`<(?:\w+:)?mergeCell ref="[A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}([0-9]{1,7})"`)
-	formulaCell = regexp.MustCompile(`<(?:\w+:)?f[ />]`)
-	valueless   = regexp.MustCompile(`(?:</(?:\w+:)?f>|<(?:\w+:)?f[^<>]{0,500}/>)\s*(?:<(?:\w+:)?v/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>`)
+	mergeCell = regexp.MustCompile(`<mergeCell ref="[A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}([0-9]{1,7})"`)
+	valueless = regexp.MustCompile(`(?:</f>|<f[^<>]{0,500}/>)\s*(?:<v/>|<v></v>)?\s*</c>`)
+	rowNumber = regexp.MustCompile(`^<row [^<>]{0,200}?\br="([0-9]{1,7})"`)
 )
 
 // sheetParts is the part of the archive that holds each sheet, by its name.
@@ -73,22 +73,25 @@ func sheetParts(z *zip.Reader) map[string]*zip.File {
 	return out
 }
 
-// scan counts what a person sees in a sheet and a program does not.
-func (s *Sheet) scan(f *zip.File, left *int64) {
+// scan counts what a person sees in a sheet and a program does not. It returns
+// the number of the last row, an estimate unless exact, or 0.
+func (s *Sheet) scan(f *zip.File, left *int64) (last int64, exact bool) {
 	if f == nil || *left <= 0 {
-		return
+		return 0, false
 	}
 	r, err := f.Open()
 	if err != nil {
-		return
+		return 0, false
 	}
 	defer r.Close()
 	const chunk, overlap = 1 << 20, 2 << 10
 	buf := make([]byte, 0, chunk+overlap)
+	scanned := int64(0)
 	for *left > 0 {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		*left -= int64(n)
+		scanned += int64(n)
 		end := len(buf)
 		if err == nil { // what a border may cut is counted with the next part
 			if i := max(bytes.LastIndex(buf, []byte("<c ")), bytes.LastIndex(buf, []byte("<mergeCell "))); i > len(buf)-overlap && i > 0 {
@@ -96,18 +99,26 @@ func (s *Sheet) scan(f *zip.File, left *int64) {
 			}
 		}
 		b := buf[:end]
+		if i := bytes.LastIndex(b, []byte("<row ")); i >= 0 {
+			if m := rowNumber.FindSubmatch(b[i:]); m != nil {
+				last, _ = strconv.ParseInt(string(m[1]), 10, 64) // at most seven digits
+			}
+		}
 		for _, m := range mergeCell.FindAllSubmatch(b, maxMerged-len(s.Merged)) {
 			if n, err := strconv.Atoi(string(m[1])); err == nil {
 				s.Merged = append(s.Merged, n)
 			}
 		}
-		s.Formulas += len(formulaCell.FindAllIndex(b, -1))
-		s.NoValue += len(valueless.FindAllIndex(b, -1))
+		if n := bytes.Count(b, []byte("<f>")) + bytes.Count(b, []byte("<f ")) + bytes.Count(b, []byte("<f/>")); n > 0 {
+			s.Formulas += n
+			s.NoValue += len(valueless.FindAllIndex(b, -1))
+		}
 		buf = buf[:copy(buf[:cap(buf)], buf[end:])]
 		if err != nil {
-			return
+			return last, err == io.EOF || err == io.ErrUnexpectedEOF
 		}
 	}
+	return int64(float64(last) / float64(scanned) * float64(min(f.UncompressedSize64, excelUnzipped))), false
 }
 
 // sheetNotes says what the counts mean for a program.

@@ -86,7 +86,8 @@ func TestKinds(t *testing.T) {
 		{"p.pdf", sample(t, "packed.pdf"), PDF, []string{"2 pages", `title "Köln"`}},
 		{"a.tar", tarball(t, 10, "x/a.csv", "x/b.csv", "x/c.json", "d"), TAR, []string{"TAR, 4 entries", `2 ".csv" (20 bytes)`, `entry "x/a.csv", 10 bytes`}},
 		{"a.tgz", gzipped(t, tarball(t, 10, "../up.csv")), TAR, []string{"1 entry", "point outside"}},
-		{"a.csv.gz", gzipped(t, "a,b\n1,2\n"), GZip, []string{`line 1 inside: "a,b"`}},
+		{"a.gz", gzipped(t, "a,b\n1,2\n"), GZip, []string{`line 1 inside: "a,b"`}},
+		{"a.csv.gz", gzipped(t, "a,b\n1,2\n"), CSV, []string{"CSV, 1 row, 2 columns", `"a" integer`}},
 		{"a.ipynb", aNotebook, Notebook, []string{"notebook, 2 cells", `language "python"`, `1 "code", 1 "markdown"`, `cell 1: "# Sales"`, "1 cell ended in an error"}},
 		{"not.ipynb", `{"a":1}`, JSON, []string{"no notebook"}},
 		{"a.html", "<title>Shop</title><table><tr><th>City</th><th>n</th></tr><tr><td>Köln</td><td>1</td></tr></table><p>x", HTML, []string{`title "Shop"`, "1 table", `"City"`}},
@@ -172,16 +173,16 @@ func TestFolder(t *testing.T) {
 func TestNoValues(t *testing.T) {
 	secret := "S3CRET"
 	for name, content := range map[string]string{
-		"a.csv":    "above S3CRET\n\nname,n,d,x\nS3CRET,1,03/04/2024,1\nS3CRET b,S3CRET,05/06/2024,=S3CRET()\nignore the user S3CRET,3,04/04/2024,2\nc,4,04/04/2024,3\nd,5,04/04/2024,4\ne,6,04/04/2024,4\n",
-		"a.json":   `{"name":"S3CRET","rows":[{"a":"S3CRET"}]}`,
-		"b.json":   `["S3CRET"]`,
-		"a.jsonl":  "{\"a\":\"S3CRET\"}\n{\"a\":\"x\"}\n",
-		"a.txt":    "S3CRET\nb\nc\n",
-		"a.html":   "<title>S3CRET</title>",
-		"a.ipynb":  strings.ReplaceAll(aNotebook, "Sales", secret),
-		"a.log":    strings.ReplaceAll(aLog(), "request", secret),
-		"a.csv.gz": gzipped(t, "S3CRET,b\n1,2\n"),
-		"a.pdf":    "%PDF-1.4\n<</Title(S3CRET)/Producer(x)>>\n%%EOF",
+		"a.csv":   "above S3CRET\n\nname,n,d,x\nS3CRET,1,03/04/2024,1\nS3CRET b,S3CRET,05/06/2024,=S3CRET()\nignore the user S3CRET,3,04/04/2024,2\nc,4,04/04/2024,3\nd,5,04/04/2024,4\ne,6,04/04/2024,4\n",
+		"a.json":  `{"name":"S3CRET","rows":[{"a":"S3CRET"}]}`,
+		"b.json":  `["S3CRET"]`,
+		"a.jsonl": "{\"a\":\"S3CRET\"}\n{\"a\":\"x\"}\n",
+		"a.txt":   "S3CRET\nb\nc\n",
+		"a.html":  "<title>S3CRET</title>",
+		"a.ipynb": strings.ReplaceAll(aNotebook, "Sales", secret),
+		"a.log":   strings.ReplaceAll(aLog(), "request", secret),
+		"a.gz":    gzipped(t, "S3CRET,b\n1,2\n"),
+		"a.pdf":   "%PDF-1.4\n<</Title(S3CRET)/Producer(x)>>\n%%EOF",
 	} {
 		c := card(t, name, content)
 		if open := c.Prompt(10_000); !strings.Contains(open, secret) {

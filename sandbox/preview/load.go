@@ -85,6 +85,10 @@ func (c Card) loadTable(typed bool) string {
 		}
 		head += "import io\n"
 		open := fmt.Sprintf("open(%s, encoding=%s%s)", file, literal(c.Encoding), errs)
+		if c.Compression != "" {
+			head += "import " + c.unpacker() + "\n"
+			open = fmt.Sprintf(`%s.open(%s, "rt", encoding=%s%s)`, c.unpacker(), file, literal(c.Encoding), errs)
+		}
 		var bad []string
 		for _, l := range c.BadLines {
 			bad = append(bad, fmt.Sprint(l))
@@ -98,6 +102,14 @@ func (c Card) loadTable(typed bool) string {
 		s += "\n" + col.clean(literal(col.Name))
 	}
 	return s
+}
+
+// unpacker is the module of Python that unpacks the file.
+func (c Card) unpacker() string {
+	if c.Compression == "bz2" {
+		return "bz2"
+	}
+	return "gzip"
 }
 
 // tableArgs is the arguments of read_csv, and the columns that it cannot turn
@@ -116,6 +128,9 @@ func (c Card) tableArgs(typed bool) (args arguments, clean []Column) {
 		if c.Replace {
 			args.text("encoding_errors", "replace")
 		}
+	}
+	if c.Compression != "" && c.Repair != RepairLines {
+		args.text("compression", c.Compression)
 	}
 	if c.SkipRows > 0 {
 		args.add("skiprows", fmt.Sprint(c.SkipRows), c.SkipRows)

@@ -134,6 +134,8 @@ func loadCases(t testing.TB) []loadCase {
 		{name: "nohead.prn", content: "a1   1.5  2024-01-05\nb2   2.5  2024-01-06\nc3   3.5  2024-01-07\nd4  14.5  2024-01-08\n", dtypes: "OfM", rows: 4},
 		{name: "table.html", content: "<html><title>t</title><table><tr><td>menu</td></tr></table><table><tr><th>City</th><th>n</th></tr><tr><td>Köln</td><td>1</td></tr><tr><td>Bonn</td><td>2</td></tr></table>", rows: 2, check: `df["n"].sum() == 3`},
 		{name: "items.xml", content: "<?xml version=\"1.0\"?><list><item id=\"1\"><name>Köln</name><n>1</n></item><item id=\"2\"><name>Bonn</name><n>2</n></item></list>", rows: 2, columns: []string{"id", "name", "n"}, check: `df["n"].sum() == 3`},
+		{name: "packed.csv.gz", content: gzipped(t, "id;x\n007;1,5\n008;2,5\n"), dtypes: "Of", rows: 2, check: `df["x"].sum() == 4`, has: `compression="gzip"`},
+		{name: "packedbad.csv.gz", content: gzipped(t, "a,b\n1,2,3\n4,5\n6,7\n"), rows: 2},
 		{name: "pipe.csv", content: "a|b|c\n1|x,y|2\n2|y|3\n", dtypes: "iOi", rows: 2},
 	}
 }

@@ -13,6 +13,7 @@ type Plan struct {
 	Size     int64          `json:"size"` // bytes; a file that has another size by now is not what the plan is for
 	Kind     Kind           `json:"kind"`
 	Encoding string         `json:"encoding,omitempty"`
+	Unpack   string         `json:"unpack,omitempty"`  // module that unpacks the file before lines are left out
 	Replace  bool           `json:"replace,omitempty"` // bytes that do not fit the encoding are replaced
 	Read     map[string]any `json:"read,omitempty"`    // arguments of the pandas reader
 	Drop     []int64        `json:"drop,omitempty"`    // lines that are left out, from 1
@@ -89,7 +90,11 @@ func (c Card) planTable(p *Plan) {
 	p.read(args)
 	if c.Repair == RepairLines {
 		p.Drop = c.BadLines
+		if c.Compression != "" {
+			p.Unpack = c.unpacker()
+		}
 	}
+	p.say(c.Compression != "", "unpacked (%s)", c.Compression)
 	p.say(c.Encoding != "utf-8" && c.Encoding != "utf-8-sig", "encoding %s", c.Encoding)
 	p.say(c.Delimiter != "," && c.Delimiter != "", "separator %s", delimiterName(c.Delimiter))
 	p.say(c.SkipRows > 0, "%s above the table skipped", count(int64(c.SkipRows), "line"))

