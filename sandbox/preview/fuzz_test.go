@@ -233,7 +233,7 @@ func mutate(r *rand.Rand, s, other string) string {
 // TestMutated reads files of every kind that were changed at random. With
 // ATOLL_TEST_MUTATIONS=10000 it reads so many; without, a few of each kind.
 func TestMutated(t *testing.T) {
-	n := 600
+	n := 300
 	if s := os.Getenv("ATOLL_TEST_MUTATIONS"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil {
