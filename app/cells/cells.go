@@ -91,9 +91,10 @@ type chat struct {
 	policy storage.ChatPolicy
 	hashes map[string]hashed // of the attached files, by name
 	list   string            // path of the list of files outside that the chat's code has made
-	lost   string            // a sentence for the next result: why variables are gone
-	used   time.Time         // guarded by Service.mu
-	busy   int               // guarded by Service.mu
+	plans  *plans
+	lost   string    // a sentence for the next result: why variables are gone
+	used   time.Time // guarded by Service.mu
+	busy   int       // guarded by Service.mu
 }
 
 // New returns a service; Close ends its kernels.
@@ -118,7 +119,7 @@ func (s *Service) take(id string) (*chat, error) {
 		if err != nil {
 			return nil, err
 		}
-		c = &chat{ws: ws, list: filepath.Join(s.Home.Chat(id), "made.json")}
+		c = &chat{ws: ws, list: filepath.Join(s.Home.Chat(id), "made.json"), plans: newPlans(s.Home.Chat(id))}
 		s.chats[id] = c
 	}
 	c.busy++
@@ -175,6 +176,7 @@ func (s *Service) session(ctx context.Context, id string, c *chat) (*kernel.Pyth
 	if err := c.ws.Link(boundary.ProjectLink, p.Project); err != nil {
 		return nil, err
 	}
+	o.Plans = c.plans.all
 	k, err := kernel.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("start the interpreter: %w", err)

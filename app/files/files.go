@@ -4,6 +4,7 @@ package files
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ const cardBudget = 2200
 // Workspaces returns the workspace of a chat.
 type Workspaces interface {
 	Workspace(chat string) (*workspace.Workspace, error)
+	// SetPlan notes how the programs of a chat load a file: JSON of preview.Plan.
+	SetPlan(chat, name string, plan json.RawMessage) error
 }
 
 // A Service attaches files.
@@ -58,7 +61,15 @@ func (s *Service) Attach(ctx context.Context, chat, path string) (storage.File, 
 	if err != nil {
 		return storage.File{}, err
 	}
-	f.Card = card.WithName(name).Prompt(cardBudget)
+	card = card.WithName(name)
+	plan, err := card.Plan().JSON()
+	if err == nil {
+		err = s.Workspaces.SetPlan(chat, name, plan)
+	}
+	if err != nil {
+		return storage.File{}, fmt.Errorf("describe %s: %w", name, err)
+	}
+	f.Card = card.Prompt(cardBudget)
 	f.Summary = card.Summary()
 	return f, nil
 }

@@ -21,7 +21,7 @@ var driver embed.FS
 // program puts the files of the driver together.
 func program() ([]byte, error) {
 	out := []byte(toolchain.FontProgram() + "\n")
-	for _, name := range [...]string{"channel", "streams", "values", "fonts", "libraries", "attempts", "faults", "cells"} {
+	for _, name := range [...]string{"channel", "streams", "values", "fonts", "libraries", "load", "guess", "attempts", "faults", "cells"} {
 		b, err := driver.ReadFile("driver/" + name + ".py")
 		if err != nil {
 			return nil, err

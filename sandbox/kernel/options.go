@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -34,6 +35,10 @@ type Options struct {
 	Timeout     time.Duration  // of one run; 0: none
 	MaxText     int64          // bytes of text that a run passes on; 0: 256 KiB
 	MaxLog      int64          // bytes of a log file; 0: 32 MiB
+	// Plans says how to load the files of the workspace, as JSON of preview.Plan.
+	// It is asked before each run, what it returned must not change; nil: load()
+	// guesses for every file.
+	Plans func() []json.RawMessage
 }
 
 const (

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -29,7 +30,8 @@ type process struct {
 	begin  chan *run
 	ready  chan string // gets the version once
 	gone   chan struct{}
-	exit   sandbox.Exit // valid when gone is closed
+	exit   sandbox.Exit      // valid when gone is closed
+	plans  []json.RawMessage // what its load() knows; for the session's use
 
 	late     strings.Builder // output between runs; owned by pump
 	startErr strings.Builder // what was said before it was ready; owned by pump

@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +37,8 @@ type request struct {
 	Token string `json:"token"`
 	Code  string `json:"code"`
 	Enter bool   `json:"enter,omitempty"` // the working folder anew
+	// Plans replaces what load() knows of the files; absent when it is the same.
+	Plans []json.RawMessage `json:"plans,omitzero"`
 }
 
 // resend is the time after which a program that goes on is interrupted again:
@@ -190,7 +194,7 @@ func (s *Python) finish(ctx context.Context, r *run, code string) (Result, error
 		note = s.lost + ". Variables and imports of earlier runs are lost; Python was started anew."
 		s.lost = ""
 	}
-	b, err := json.Marshal(request{N: s.n, Token: r.token, Code: code, Enter: s.enter})
+	b, err := json.Marshal(request{N: s.n, Token: r.token, Code: code, Enter: s.enter, Plans: s.plans()})
 	if err != nil {
 		return Result{}, fmt.Errorf("run code: %w", err)
 	}
@@ -235,6 +239,23 @@ func recordOf(r sandbox.Recorder) *sandbox.Record {
 		return nil
 	}
 	return &now
+}
+
+// plans is how to load the attached files, when the interpreter does not know
+// it yet.
+func (s *Python) plans() []json.RawMessage {
+	if s.o.Plans == nil {
+		return nil
+	}
+	now := s.o.Plans()
+	if slices.EqualFunc(now, s.p.plans, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		return nil
+	}
+	s.p.plans = now
+	if now == nil {
+		return []json.RawMessage{}
+	}
+	return now
 }
 
 // await waits until the run is done. When it has to be stopped before, it

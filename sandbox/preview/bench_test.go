@@ -62,3 +62,16 @@ func BenchmarkRead(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkProfile is the whole pass, of which 2 GB must take a minute at most.
+func BenchmarkProfile(b *testing.B) {
+	path := ordersFile(b, 0, 200<<20)
+	b.SetBytes(200 << 20)
+	b.ReportAllocs()
+	for b.Loop() {
+		card, err := ReadWhole(b.Context(), path, "", nil)
+		if err != nil || card.Sampled || card.ColumnCount != 6 {
+			b.Fatalf("%d columns, %v", card.ColumnCount, err)
+		}
+	}
+}

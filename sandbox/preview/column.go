@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -42,15 +43,18 @@ type collector struct {
 	min, max              [2]float64 // with "." and with ","
 	odd                   []oddity
 
-	dates    dating
-	dateOdd  []oddity
-	bools    int64
-	digitish int64 // only digits and marks
+	dates     dating
+	dateOdd   []oddity
+	proofLine int64 // of dates.proof
+	bools     int64
+	digitish  int64 // only digits and marks
 
 	unique     map[uint64]struct{}
 	uniqueMax  int
 	uniqueMore bool
 	examples   []string
+	distinct   *distinct // of a whole pass
+	sum        [2]float64
 	formulas   int64
 	formula    oddity
 }
@@ -60,12 +64,32 @@ const (
 	maxWords = 5
 )
 
-func newCollector(seed maphash.Seed, all []layout, uniqueMax int) *collector {
+func newCollector(seed maphash.Seed, all []layout, uniqueMax int, p *pass) *collector {
 	inf := math.Inf(1)
-	return &collector{
+	c := &collector{
 		seed: seed, all: all, uniqueMax: uniqueMax, unique: map[uint64]struct{}{},
 		min: [2]float64{inf, inf}, max: [2]float64{-inf, -inf},
 	}
+	if p.whole {
+		c.distinct = &distinct{}
+	}
+	return c
+}
+
+// facts are what all kinds of columns say of their values.
+func (c *collector) facts(col *Column) {
+	col.Missing, col.Unique, col.UniqueMin, col.Examples = c.missing, len(c.unique), c.uniqueMore, c.examples
+	if c.uniqueMore && c.distinct != nil {
+		col.Unique, col.UniqueMin, col.UniqueAbout = max(c.distinct.count(), len(c.unique)), false, true
+	}
+}
+
+// mean is the mean in one reading of the decimal mark; empty after a quick pass.
+func (c *collector) mean(reading int) string {
+	if c.distinct == nil || c.n == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(c.sum[reading]/float64(c.n), 'g', 6, 64)
 }
 
 // pandasNA is what pandas.read_csv reads as missing by itself.
@@ -82,7 +106,13 @@ func softNA(b []byte) bool {
 	if len(b) > 20 {
 		return false
 	}
-	b = bytes.TrimSpace(b)
+	if b = bytes.TrimSpace(b); len(b) > 0 {
+		switch b[0] { // most values end here
+		case '-', 0xe2, '?', '.', '(', '#', '\\', 'k', 'K', 'n', 'N', 'm', 'M', 'u', 'U':
+		default:
+			return false
+		}
+	}
 	switch strings.ToLower(string(b)) {
 	case "", "-", "--", "---", "–", "—", "?", ".", "..", "...", "k.a.", "k. a.", "n.a.", "n. a.", "n.v.", "na", "nil", "none", "missing", "unknown", "unbekannt", "keine angabe", "(null)", "#ref!", "#div/0!", "#value!", "#name?", "#wert!", "#bezug!", "#null!", "\\n":
 		return true
@@ -132,8 +162,12 @@ func (c *collector) add(b []byte, line int64) {
 			c.odd = appendOdd(c.odd, line, b)
 		}
 	}
+	proven := c.dates.proof != ""
 	if !c.dates.add(b, n, c.all) && len(c.dates.live) > 0 {
 		c.dateOdd = appendOdd(c.dateOdd, line, b)
+	}
+	if !proven && c.dates.proof != "" {
+		c.proofLine = line
 	}
 	switch string(b) {
 	case "True", "TRUE", "true", "False", "FALSE", "false":
@@ -160,10 +194,15 @@ func clipBytes(b []byte, n int) string {
 
 // note keeps the value for Unique and, if it is an example, for Examples.
 func (c *collector) note(b []byte, example bool) {
-	if c.uniqueMore {
+	if c.uniqueMore && c.distinct == nil {
 		return
 	}
 	h := maphash.Bytes(c.seed, b)
+	if c.distinct != nil {
+		if c.distinct.add(h); c.uniqueMore {
+			return
+		}
+	}
 	if _, seen := c.unique[h]; seen {
 		return
 	}
@@ -181,10 +220,12 @@ func (c *collector) number(x numeral) {
 	c.numbers++
 	if x.dot {
 		c.dotOK++
+		c.sum[0] += x.vdot
 		c.min[0], c.max[0] = min(c.min[0], x.vdot), max(c.max[0], x.vdot)
 	}
 	if x.comma {
 		c.commaOK++
+		c.sum[1] += x.vcomma
 		c.min[1], c.max[1] = min(c.min[1], x.vcomma), max(c.max[1], x.vcomma)
 	}
 	switch {

@@ -12,7 +12,8 @@ type layout struct {
 	time     bool     // has a time of day
 	fraction bool     // has fractions of a second
 	zoned    bool
-	order    byte // 'd' day first, 'm' month first, 0: cannot be mistaken
+	steps    []step // how to read it quickly; nil: it cannot be
+	order    byte   // 'd' day first, 'm' month first, 0: cannot be mistaken
 }
 
 // layouts is every layout that is tried, in order of preference.
@@ -57,21 +58,35 @@ func layouts() []layout {
 			ls = append(ls, layout{
 				python: d.python + c.python, layouts: []string{d.golang + c.golang},
 				time: c.python != "", fraction: c.fraction, order: d.order,
+				steps: compile(d.python+c.python, d.golang+c.golang),
 			})
 		}
 	}
 	return append(ls,
-		layout{python: "%Y-%m", layouts: []string{"2006-01"}},
-		layout{python: "%Y-%m-%dT%H:%M:%S", layouts: []string{"2006-01-02T15:04:05"}, time: true},
+		layout{python: "%Y-%m", layouts: []string{"2006-01"}, steps: compile("%Y-%m", "2006-01")},
+		layout{python: "%Y-%m-%dT%H:%M:%S", layouts: []string{"2006-01-02T15:04:05"}, time: true, steps: compile("%Y-%m-%dT%H:%M:%S", "2006-01-02T15:04:05")},
 		layout{python: "ISO8601", layouts: []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02"}, time: true, fraction: true},
 		layout{python: "ISO8601", layouts: []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00"}, time: true, fraction: true, zoned: true},
 	)
 }
 
+var isoDay = compile("%Y-%m-%d", "2006-01-02")
+
 // parse reads s; loose is for ISO8601, where a fraction may be there or not.
 func (l *layout) parse(s string, fraction bool) (time.Time, bool) {
 	if l.python != "ISO8601" && fraction != l.fraction {
 		return time.Time{}, false
+	}
+	if t, ok, sure := quick(l.steps, s); sure {
+		return t, ok
+	}
+	if l.python == "ISO8601" && len(s) <= 10 { // a plain day: the only short form
+		if l.zoned {
+			return time.Time{}, false
+		}
+		if t, ok, sure := quick(isoDay, s); sure {
+			return t, ok
+		}
 	}
 	for _, g := range l.layouts {
 		if t, err := time.Parse(g, s); err == nil {
@@ -101,6 +116,7 @@ func dateLike(b []byte) bool {
 // dating follows the layouts that may fit a column.
 type dating struct {
 	started bool
+	proof   string // the first value that only one order of day and month reads
 	live    []candidate
 }
 
@@ -137,8 +153,12 @@ func (d *dating) add(b []byte, n int64, all []layout) (fits bool) {
 			}
 		}
 		d.started = len(d.live) > 0
+		if o := onlyOrder(d.live); o != 0 {
+			d.proof = clip(s, 40)
+		}
 		return d.started
 	}
+	var orders [2]bool // read with the day first, with the month first
 	for i := range d.live {
 		c := &d.live[i]
 		t, ok := c.parse(s, fraction)
@@ -146,6 +166,9 @@ func (d *dating) add(b []byte, n int64, all []layout) (fits bool) {
 			continue
 		}
 		fits = true
+		if c.order != 0 {
+			orders[0], orders[1] = orders[0] || c.order == 'd', orders[1] || c.order == 'm'
+		}
 		c.ok++
 		if t.Before(c.min) {
 			c.min = t
@@ -160,6 +183,9 @@ func (d *dating) add(b []byte, n int64, all []layout) (fits bool) {
 		if _, off := t.Zone(); off != c.offset {
 			c.offsetsVary = true
 		}
+	}
+	if orders[0] != orders[1] && d.proof == "" {
+		d.proof = clip(s, 40)
 	}
 	d.prune(n)
 	return fits

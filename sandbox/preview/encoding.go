@@ -104,7 +104,7 @@ func (c charset) decode(b []byte) ([]byte, bool) {
 }
 
 const (
-	scanMax    = 256 << 20 // bytes that are looked at one by one
+	scanMax    = 128 << 20 // bytes that are looked at one by one
 	scanChunk  = 1 << 20
 	guessBytes = 64 << 10 // sample of the surroundings of bytes above 127
 )

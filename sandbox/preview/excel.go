@@ -15,7 +15,9 @@ import (
 const (
 	excelUnzipped = 120 << 20 // bytes of all parts of a workbook, unpacked
 	excelParts    = 5000
-	excelRows     = 300 // rows that are looked at
+	excelRows     = 300     // rows that are looked at
+	excelWhole    = 200_000 // the same in a whole pass
+	excelCells    = 2_000_000
 	excelColumns  = 200
 )
 
@@ -45,32 +47,40 @@ func (c *Card) excel(ctx context.Context, s source, z *zip.Reader) error {
 		return nil
 	}
 	defer f.Close()
-	dims := dimensions(z)
+	parts, left := sheetParts(z), int64(partScan)
 	c.Sheet = -1
 	for i, name := range f.GetSheetList() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if i == 100 {
-			c.problem("there are more than 100 sheets")
+		if i == maxParts {
+			c.problem("there are more than %d sheets", maxParts)
 			break
 		}
-		rows, more := sheetRows(f, name, c.Sheet < 0)
+		rows, more := sheetRows(f, name, c.sheetLimit())
 		sheet := Sheet{Name: name, Rows: int64(len(rows))}
+		if visible, err := f.GetSheetVisible(name); err == nil {
+			sheet.Hidden = !visible
+		}
+		last, exact := sheet.scan(parts[name], &left)
 		for _, r := range rows {
 			sheet.Columns = max(sheet.Columns, r.n)
 		}
 		if more {
-			// The writer's own claim; only taken where counting would be long.
-			if d := dims[i+1]; d > sheet.Rows {
-				sheet.Rows = d
+			if last == 0 {
+				last = dimension(parts[name]) // the writer's own claim
 			}
+			sheet.Rows = max(sheet.Rows, last)
 		}
 		c.Sheets = append(c.Sheets, sheet)
 		if c.Sheet < 0 && len(rows) > 0 && sheet.Columns > 0 {
 			c.Sheet = i
-			c.RowsExact = !more
+			c.RowsExact, c.Sampled = !more || exact && last > 0, more
+			if more {
+				c.problem("types and ranges come from the first %d rows; check them after loading", len(rows))
+			}
 			c.sheet(f, name, rows, sheet)
+			c.sheetNotes(sheet)
 		}
 	}
 	if c.Sheet < 0 && len(c.Sheets) > 0 {
@@ -80,27 +90,37 @@ func (c *Card) excel(ctx context.Context, s source, z *zip.Reader) error {
 	return nil
 }
 
-// sheetRows reads the first rows as they are shown; a few only, unless all.
-func sheetRows(f *excelize.File, name string, all bool) (rows []row, more bool) {
+// sheetLimit is how many rows of the next sheet are looked at: of those that
+// the card is not about, a few.
+func (c *Card) sheetLimit() int {
+	switch {
+	case c.pass.whole:
+		return excelWhole
+	case c.Sheet < 0:
+		return excelRows
+	}
+	return 20
+}
+
+// sheetRows reads the first rows as they are shown.
+func sheetRows(f *excelize.File, name string, limit int) (rows []row, more bool) {
 	it, err := f.Rows(name)
 	if err != nil {
 		return nil, false
 	}
 	defer it.Close()
-	limit := 20
-	if all {
-		limit = excelRows
-	}
+	cells := 0
 	for it.Next() {
-		if len(rows) == limit {
+		if len(rows) == limit || cells > excelCells {
 			return rows, true
 		}
-		cells, err := it.Columns()
+		values, err := it.Columns()
 		if err != nil {
 			break
 		}
-		r := row{n: len(cells), line: int64(len(rows) + 1), blank: len(cells) == 0}
-		for _, v := range cells[:min(len(cells), excelColumns)] {
+		cells += len(values)
+		r := row{n: len(values), line: int64(len(rows) + 1), blank: len(values) == 0}
+		for _, v := range values[:min(len(values), excelColumns)] {
 			r.fields = append(r.fields, clip(strings.ToValidUTF8(v, "\uFFFD"), maxName))
 		}
 		rows = append(rows, r)
@@ -110,28 +130,23 @@ func sheetRows(f *excelize.File, name string, all bool) (rows []row, more bool) 
 
 var dimensionRef = regexp.MustCompile(`<(?:\w+:)?dimension ref="[A-Z]+[0-9]+:[A-Z]+([0-9]{1,7})"`)
 
-// dimensions is the last row that each sheetN.xml claims in its first bytes.
-func dimensions(z *zip.Reader) map[int]int64 {
-	out := map[int]int64{}
-	for _, f := range z.File {
-		var n int
-		if k, err := fmt.Sscanf(strings.ToLower(f.Name), "xl/worksheets/sheet%d.xml", &n); k != 1 || err != nil || len(out) > 100 {
-			continue
-		}
-		r, err := f.Open()
-		if err != nil {
-			continue
-		}
-		b, _ := io.ReadAll(io.LimitReader(r, 4<<10))
-		r.Close()
-		if m := dimensionRef.FindSubmatch(b); m != nil {
-			var last int64
-			if _, err := fmt.Sscan(string(m[1]), &last); err == nil {
-				out[n] = last
-			}
+// dimension is the last row that a sheet claims to have in its first bytes.
+func dimension(f *zip.File) (last int64) {
+	if f == nil {
+		return 0
+	}
+	r, err := f.Open()
+	if err != nil {
+		return 0
+	}
+	defer r.Close()
+	b, _ := io.ReadAll(io.LimitReader(r, 4<<10))
+	if m := dimensionRef.FindSubmatch(b); m != nil {
+		if _, err := fmt.Sscan(string(m[1]), &last); err != nil {
+			return 0
 		}
 	}
-	return out
+	return last
 }
 
 // sheet fills the columns from the rows of one sheet.
@@ -153,7 +168,7 @@ func (c *Card) sheet(f *excelize.File, name string, rows []row, sheet Sheet) {
 	seed, all := maphash.MakeSeed(), layouts()
 	left := suspectBytes
 	for i := range c.Columns {
-		k := newCollector(seed, all, 1000)
+		k := newCollector(seed, all, 1000, c.pass)
 		dates, numbers := int64(0), int64(0)
 		for j, r := range rows {
 			if j < first || i >= len(r.fields) {
@@ -172,16 +187,16 @@ func (c *Card) sheet(f *excelize.File, name string, rows []row, sheet Sheet) {
 			k.add([]byte(shown), int64(j+1))
 		}
 		col := &c.Columns[i]
-		col.Missing, col.Unique, col.UniqueMin, col.Examples = k.missing, len(k.unique), k.uniqueMore, k.examples
+		k.facts(col)
 		switch {
 		case k.n == 0 && k.soft == 0:
 			col.Type = Nothing
 		case dates > 0 && dates >= k.n:
 			col.Type = DateTime
 		case k.dotOK == k.n && k.zeros == 0 && k.soft == 0 && k.units == 0 && k.decDot == 0 && k.whole == k.n:
-			col.Type, col.Min, col.Max = Integer, number(k.min[0]), number(k.max[0])
+			col.Type, col.Min, col.Max, col.Mean = Integer, number(k.min[0]), number(k.max[0]), k.mean(0)
 		case k.dotOK == k.n && k.zeros == 0 && k.soft == 0 && k.units == 0:
-			col.Type, col.Min, col.Max = Number, number(k.min[0]), number(k.max[0])
+			col.Type, col.Min, col.Max, col.Mean = Number, number(k.min[0]), number(k.max[0]), k.mean(0)
 		case k.bools == k.n:
 			col.Type = Boolean
 		case k.n > 0 && k.whole == k.n && k.zeros+k.long > 0:

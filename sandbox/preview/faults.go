@@ -13,6 +13,7 @@ func (t *tableReader) finish() {
 		t.collector(i)
 	}
 	c.resolve(t.cols)
+	c.Faults = t.faults
 	c.BadRows = t.wide + t.narrow + t.runaway
 	lines := append(append([]int64(nil), t.wideAt...), t.runAt...)
 	listed := t.wide+t.runaway <= MaxBadLines && int64(len(lines)) == t.wide+t.runaway

@@ -19,12 +19,16 @@ const (
 
 // json makes the card of JSON or of JSON lines; false when it is neither.
 func (c *Card) json(ctx context.Context, s source, cs charset, ext string) (bool, error) {
+	most := int64(jsonWhole)
+	if c.pass.whole {
+		most = s.size
+	}
 	src := func() io.Reader {
 		var r io.Reader = io.NewSectionReader(s.r, int64(cs.bom), s.size-int64(cs.bom))
 		if cs.name != "utf-8" && cs.name != "utf-8-sig" {
 			r = transform.NewReader(r, cs.decoder())
 		}
-		return io.LimitReader(r, jsonWhole)
+		return io.LimitReader(r, most)
 	}
 	head, err := s.at(int64(cs.bom), 64<<10)
 	if err != nil {
@@ -49,13 +53,13 @@ func (c *Card) json(ctx context.Context, s source, cs charset, ext string) (bool
 		return false, err
 	}
 	if !ok {
-		if s.size > jsonWhole && j.records > 0 {
+		if s.size > most && j.records > 0 {
 			c.Rows, c.RowsExact = int64(float64(j.records)/float64(jsonWhole)*float64(s.size)), false
-		} else if s.size > jsonWhole {
+		} else if s.size > most {
 			c.problem("the file is large; only its first %s were looked at", sizeText(jsonWhole))
 		} else {
 			if !named {
-				c.Columns, c.Sample, c.Detail, c.Key = nil, nil, nil, ""
+				c.Columns, c.Sample, c.Detail, c.Quotes, c.Key = nil, nil, nil, nil, ""
 				return false, nil
 			}
 			c.problem("the JSON is damaged: it cannot be read to its end")
@@ -97,7 +101,8 @@ func (j *jsonReader) lines(ctx context.Context, r io.Reader, size int64) error {
 			return err
 		}
 		b, err := br.ReadBytes('\n')
-		if err == nil || len(b) > 0 && size <= jsonWhole {
+		j.card.pass.at(read)
+		if err == nil || len(b) > 0 && (size <= jsonWhole || j.card.pass.whole) {
 			line++
 			read += int64(len(b))
 			if b = bytes.TrimSpace(b); len(b) > 0 {
@@ -114,7 +119,7 @@ func (j *jsonReader) lines(ctx context.Context, r io.Reader, size int64) error {
 		}
 	}
 	c := j.card
-	c.Rows, c.RowsExact = j.records, size <= jsonWhole
+	c.Rows, c.RowsExact = j.records, size <= jsonWhole || c.pass.whole
 	if !c.RowsExact && read > 0 {
 		c.Rows = int64(float64(j.records) / float64(read) * float64(size))
 	}
@@ -152,7 +157,11 @@ func (j *jsonReader) document(ctx context.Context, r io.Reader) bool {
 			return false
 		}
 		if n < 20 {
-			j.card.Detail = append(j.card.Detail, "key "+shown(key, 80)+": "+jsonShape(v))
+			if shape := jsonShape(v); shape == "list" || shape == "object" || shape == "nothing" {
+				j.card.Detail = append(j.card.Detail, "key "+shown(key, 80)+": "+shape)
+			} else {
+				j.card.Quotes = append(j.card.Quotes, "key "+shown(key, 80)+": "+shape)
+			}
 		}
 		if len(v) > 1 && v[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(v[1:]), []byte{'{'}) {
 			if lists++; lists == 1 {
@@ -194,13 +203,13 @@ func jsonShape(v json.RawMessage) string {
 
 func (j *jsonReader) record(v json.RawMessage) {
 	j.records++
-	if j.records > jsonRecords {
+	if j.records > jsonRecords && !j.card.pass.whole {
 		j.card.Sampled = true
 		return
 	}
 	if v = bytes.TrimSpace(v); len(v) == 0 || v[0] != '{' {
 		if j.others++; len(j.card.Sample) < 3 && len(j.cols) == 0 {
-			j.card.Detail = append(j.card.Detail, "value: "+jsonShape(v))
+			j.card.Quotes = append(j.card.Quotes, "value: "+jsonShape(v))
 		}
 		return
 	}

@@ -40,7 +40,7 @@ func (j *jsonReader) value(name string, raw json.RawMessage) {
 		}
 		i = len(j.cols)
 		j.index[name] = i
-		j.cols = append(j.cols, newCollector(j.seed, j.all, 1000))
+		j.cols = append(j.cols, newCollector(j.seed, j.all, 1000, j.card.pass))
 		j.lists = append(j.lists, false)
 		j.strs = append(j.strs, false)
 		j.card.Columns = append(j.card.Columns, Column{Name: clip(name, maxName)})
@@ -66,10 +66,13 @@ func (j *jsonReader) value(name string, raw json.RawMessage) {
 func (j *jsonReader) finish() {
 	c := j.card
 	c.ColumnCount = len(c.Columns)
-	looked := min(j.records, jsonRecords) - j.others
+	looked := j.records - j.others
+	if !c.pass.whole {
+		looked = min(j.records, jsonRecords) - j.others
+	}
 	for i, k := range j.cols {
 		col := &c.Columns[i]
-		col.Unique, col.UniqueMin, col.Examples = len(k.unique), k.uniqueMore, k.examples
+		k.facts(col)
 		col.Missing = max(0, looked-k.n-k.soft)
 		switch {
 		case j.lists[i]:
@@ -77,16 +80,16 @@ func (j *jsonReader) finish() {
 		case k.n == 0 && k.soft == 0:
 			col.Type = Nothing
 		case j.strs[i]:
-			col.Type = String
+			col.Type, col.Plain = String, k.n > 0 && k.digitish == k.n
 			if k.numbers > 0 && k.numbers < k.n && k.digitish > 0 && k.digitish < k.n {
 				c.mixed(col, k, 0)
 			}
 		case k.bools == k.n:
 			col.Type = Boolean
 		case k.dotOK == k.n && k.whole == k.n:
-			col.Type, col.Min, col.Max = Integer, number(k.min[0]), number(k.max[0])
+			col.Type, col.Min, col.Max, col.Mean = Integer, number(k.min[0]), number(k.max[0]), k.mean(0)
 		case k.dotOK == k.n:
-			col.Type, col.Min, col.Max = Number, number(k.min[0]), number(k.max[0])
+			col.Type, col.Min, col.Max, col.Mean = Number, number(k.min[0]), number(k.max[0]), k.mean(0)
 		default:
 			col.Type = String
 		}

@@ -24,28 +24,71 @@ func (c Card) load() string {
 	name := literal(c.Name)
 	switch c.Kind {
 	case CSV, TSV:
-		long := slices.ContainsFunc(c.Columns, func(col Column) bool { return utf8.RuneCountInString(col.Name) >= maxName })
-		if s := c.loadTable(true); len(s) <= loadMax && !long {
-			return s
+		if !c.clipped() {
+			if s := c.loadTable(true); len(s) <= loadMax {
+				return s
+			}
 		}
 		return c.loadTable(false)
 	}
 	return c.loadOther(name)
 }
 
+// clipped says that a column's name is too long to be known in full.
+func (c Card) clipped() bool {
+	return slices.ContainsFunc(c.Columns, func(col Column) bool { return utf8.RuneCountInString(col.Name) >= maxName })
+}
+
+// An argument of a reader of pandas: as code, and as data for a [Plan].
+type argument struct {
+	name, code string
+	value      any
+}
+
+type arguments []argument
+
+func (a *arguments) add(name, code string, value any) { *a = append(*a, argument{name, code, value}) }
+
+func (a *arguments) text(name, s string) { a.add(name, literal(s), s) }
+
+// pairs adds a dictionary, unless it is empty.
+func (a *arguments) pairs(name string, keys, codes []string, values []any) {
+	if len(keys) == 0 {
+		return
+	}
+	m := make(map[string]any, len(keys))
+	var p []string
+	for i, k := range keys {
+		m[k] = values[i]
+		p = append(p, literal(k)+": "+codes[i])
+	}
+	a.add(name, "{"+strings.Join(p, ", ")+"}", m)
+}
+
+// String is the arguments as they follow the first one of a call.
+func (a arguments) String() string {
+	var b strings.Builder
+	for _, x := range a {
+		b.WriteString(", " + x.name + "=" + x.code)
+	}
+	return b.String()
+}
+
 // loadTable is exact down to the types of columns, or reads all as text.
 func (c Card) loadTable(typed bool) string {
 	head := "import pandas as pd\n"
 	file := literal(c.Name)
-	var args []string
-	arg := func(format string, a ...any) { args = append(args, fmt.Sprintf(format, a...)) }
-	errs := ""
-	if c.Replace {
-		errs = `, encoding_errors="replace"`
-	}
 	if c.Repair == RepairLines {
+		errs := ""
+		if c.Replace {
+			errs = `, errors="replace"`
+		}
 		head += "import io\n"
-		open := fmt.Sprintf("open(%s, encoding=%s%s)", file, literal(c.Encoding), strings.ReplaceAll(errs, "encoding_", ""))
+		open := fmt.Sprintf("open(%s, encoding=%s%s)", file, literal(c.Encoding), errs)
+		if c.Compression != "" {
+			head += "import " + c.unpacker() + "\n"
+			open = fmt.Sprintf(`%s.open(%s, "rt", encoding=%s%s)`, c.unpacker(), file, literal(c.Encoding), errs)
+		}
 		var bad []string
 		for _, l := range c.BadLines {
 			bad = append(bad, fmt.Sprint(l))
@@ -53,113 +96,144 @@ func (c Card) loadTable(typed bool) string {
 		head += fmt.Sprintf("good = [s for n, s in enumerate(%s, 1) if n not in {%s}]\n", open, strings.Join(bad, ", "))
 		file = `io.StringIO("".join(good))`
 	}
+	args, clean := c.tableArgs(typed)
+	s := head + "df = pd.read_csv(" + file + args.String() + ")"
+	for _, col := range clean {
+		s += "\n" + col.clean(literal(col.Name))
+	}
+	return s
+}
+
+// unpacker is the module of Python that unpacks the file.
+func (c Card) unpacker() string {
+	if c.Compression == "bz2" {
+		return "bz2"
+	}
+	return "gzip"
+}
+
+// tableArgs is the arguments of read_csv, and the columns that it cannot turn
+// into numbers by itself.
+func (c Card) tableArgs(typed bool) (args arguments, clean []Column) {
 	switch {
 	case c.Delimiter == "" && c.ColumnCount == 1:
-		arg(`sep="\x1f"`) // a character that the file does not have
+		args.add("sep", `"\x1f"`, "\x1f") // a character that the file does not have
 	case c.Delimiter != ",":
-		arg("sep=%s", literal(c.Delimiter))
+		args.text("sep", c.Delimiter)
 	}
 	if c.Repair != RepairLines {
 		if c.Encoding != "utf-8" {
-			arg("encoding=%s", literal(c.Encoding))
+			args.text("encoding", c.Encoding)
 		}
-		if errs != "" {
-			args = append(args, errs[2:])
+		if c.Replace {
+			args.text("encoding_errors", "replace")
 		}
+	}
+	if c.Compression != "" && c.Repair != RepairLines {
+		args.text("compression", c.Compression)
 	}
 	if c.SkipRows > 0 {
-		arg("skiprows=%d", c.SkipRows)
+		args.add("skiprows", fmt.Sprint(c.SkipRows), c.SkipRows)
 	}
 	if c.HeaderRow == 0 {
+		args.add("header", "None", nil)
 		if len(c.Columns) == c.ColumnCount && c.ColumnCount <= 30 {
-			var names []string
-			for _, col := range c.Columns {
-				names = append(names, col.Name)
-			}
-			arg("header=None, names=%s", literals(names))
+			args.add("names", literals(c.names()), c.names())
 		} else {
-			arg(`header=None, names=[f"c{i}" for i in range(1, %d)]`, c.ColumnCount+1)
+			names := make([]string, min(c.ColumnCount, maxNumbered))
+			for i := range names {
+				names[i] = fmt.Sprintf("c%d", i+1)
+			}
+			args.add("names", fmt.Sprintf(`[f"c{i}" for i in range(1, %d)]`, c.ColumnCount+1), names)
 		}
 	}
 	if c.Quote == "'" {
-		arg(`quotechar="'"`)
+		args.text("quotechar", "'")
 	}
 	if c.SkipSpace {
-		arg("skipinitialspace=True")
+		args.add("skipinitialspace", "True", true)
 	}
-	if c.Implicit {
-		arg("index_col=False")
+	if c.Implicit || c.Repair == RepairExtra {
+		args.add("index_col", "False", false)
 	}
 	switch c.Repair {
 	case RepairNoQuote:
-		arg("quoting=3")
+		args.add("quoting", "3", 3)
 	case RepairExtra:
 		// With usecols, pandas does not mind rows that are too long.
-		if !c.Implicit {
-			arg("index_col=False")
+		n := min(c.ColumnCount, maxNumbered)
+		use := make([]int, n)
+		for i := range use {
+			use[i] = i
 		}
-		arg("usecols=range(%d)", c.ColumnCount)
+		args.add("usecols", fmt.Sprintf("range(%d)", c.ColumnCount), use)
 	case RepairWarn:
-		arg(`on_bad_lines="warn"`)
+		args.text("on_bad_lines", "warn")
 	}
 	if !typed {
-		arg("dtype=str")
-		return head + "df = pd.read_csv(" + file + tail(args) + ")"
+		args.add("dtype", "str", "str")
+		return args, nil
 	}
-	after := c.typeArgs(arg)
-	return head + "df = pd.read_csv(" + file + tail(args) + ")" + after
+	return c.typeArgs(args)
 }
 
-func tail(args []string) string {
-	if len(args) == 0 {
-		return ""
+// maxNumbered bounds lists with an entry for each column.
+const maxNumbered = 20_000
+
+func (c Card) names() []string {
+	names := make([]string, len(c.Columns))
+	for i, col := range c.Columns {
+		names[i] = col.Name
 	}
-	return ", " + strings.Join(args, ", ")
+	return names
 }
 
-// typeArgs adds the arguments about the types of columns and returns the lines
-// for what read_csv cannot do by itself.
-func (c Card) typeArgs(arg func(string, ...any)) (after string) {
-	var text, na, dates, formats []string
+// typeArgs adds the arguments about the types of columns.
+func (c Card) typeArgs(args arguments) (_ arguments, clean []Column) {
+	var text, na, dates []string
+	var strs, texts, words, formats []string
+	var textV, naV, formatV []any
 	decimal, thousands := false, false
 	for _, col := range c.Columns {
-		name := literal(col.Name)
 		switch {
 		case col.Type == ID || col.Type == String && col.Plain:
-			text = append(text, name+": str")
+			text = append(text, col.Name)
 		case col.Type == Date || col.Type == DateTime:
-			dates = append(dates, name)
-			formats = append(formats, name+": "+literal(col.Format))
+			dates = append(dates, col.Name)
+			formats, formatV = append(formats, literal(col.Format)), append(formatV, col.Format)
 		case col.Type != Integer && col.Type != Number:
 			continue
 		case c.native(col):
 			decimal = decimal || col.Decimal == ","
 			thousands = thousands || col.Thousands != ""
 		default:
-			text = append(text, name+": str")
-			after += "\n" + col.clean(name)
+			text = append(text, col.Name)
+			clean = append(clean, col)
 		}
 		if len(col.NA) > 0 {
-			na = append(na, name+": "+literals(col.NA))
+			na = append(na, col.Name)
+			words, naV = append(words, literals(col.NA)), append(naV, col.NA)
 		}
 	}
+	for range text {
+		texts, textV = append(texts, "str"), append(textV, "str")
+	}
 	if decimal {
-		arg(`decimal=","`)
+		args.text("decimal", ",")
 	}
 	if thousands {
-		arg("thousands=%s", literal(c.Thousands))
+		args.text("thousands", c.Thousands)
 	}
-	if len(text) > 0 {
-		arg("dtype={%s}", strings.Join(text, ", "))
-	}
-	if len(na) > 0 {
-		arg("na_values={%s}", strings.Join(na, ", "))
-	}
+	args.pairs("dtype", text, texts, textV)
+	args.pairs("na_values", na, words, naV)
 	if len(dates) > 0 {
-		arg("parse_dates=[%s]", strings.Join(dates, ", "))
-		arg("date_format={%s}", strings.Join(formats, ", "))
+		for _, d := range dates {
+			strs = append(strs, literal(d))
+		}
+		args.add("parse_dates", "["+strings.Join(strs, ", ")+"]", dates)
+		args.pairs("date_format", dates, formats, formatV)
 	}
-	return after
+	return args, clean
 }
 
 // native says whether read_csv itself reads the numbers of the column, with

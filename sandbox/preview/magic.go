@@ -3,13 +3,7 @@ package preview
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"fmt"
-	"image"
-	_ "image/gif"  // size of pictures
-	_ "image/jpeg" // size of pictures
-	_ "image/png"  // size of pictures
 	"io"
 	"slices"
 	"strings"
@@ -29,32 +23,31 @@ func (c *Card) magic(ctx context.Context, s source, head []byte, ext string) (do
 	case starts("SQLite format 3\x00"):
 		c.sqlite(s, head)
 	case starts("PAR1"):
-		c.Kind = Parquet
-		if end, err := s.at(max(0, s.size-4), 4); err != nil || string(end) != "PAR1" {
-			c.problem("the end of the file is missing; it cannot be read as Parquet")
+		if err := c.parquet(s); err != nil {
+			return true, err
 		}
+	case starts("ARROW1\x00\x00"):
+		if err := c.arrow(s); err != nil {
+			return true, err
+		}
+	case starts("\xff\xff\xff\xff") && (ext == ".arrow" || ext == ".arrows" || ext == ".ipc"):
+		if err := c.arrowStream(s); err != nil {
+			return true, err
+		}
+	case starts("FEA1"):
+		c.Kind = Binary
+		c.problem("this is the first version of Feather, which no library reads any more; write it anew as Parquet")
 	case starts("%PDF-"):
-		c.Kind = PDF
-		c.Detail = append(c.Detail, "PDF "+shown(version(head[5:]), 8))
-	case starts("\x1f\x8b\x08"):
-		c.gzip(s)
-	case starts("\x89PNG\r\n\x1a\n"), starts("\xff\xd8\xff"), starts("GIF87a"), starts("GIF89a"):
-		c.Kind = Image
-		conf, format, err := image.DecodeConfig(io.NewSectionReader(s.r, 0, min(s.size, 4<<20)))
-		if err != nil {
-			c.problem("the picture is damaged")
-			break
+		if err := c.pdf(ctx, s, head); err != nil {
+			return true, err
 		}
-		c.Detail = append(c.Detail, fmt.Sprintf("%s picture, %d x %d pixels", strings.ToUpper(format), conf.Width, conf.Height))
-	case starts("RIFF") && len(head) > 12 && string(head[8:12]) == "WEBP":
-		c.Kind = Image
-		c.Detail = append(c.Detail, "WebP picture")
-	case starts("II*\x00"), starts("MM\x00*"):
-		c.Kind = Image
-		c.Detail = append(c.Detail, "TIFF picture")
-	case starts("BM") && len(head) > 26 && bytes.IndexByte(head[:26], 0) > 0:
-		c.Kind = Image
-		c.Detail = append(c.Detail, "BMP picture")
+	case starts("\x1f\x8b\x08"):
+		c.packed(ctx, s, gunzip, "gzip")
+	case isTar(head):
+		c.tar(ctx, io.NewSectionReader(s.r, 0, s.size), s.size)
+	case starts("BZh") && len(head) > 10 && string(head[4:10]) == "1AY&SY":
+		c.packed(ctx, s, bunzip, "bzip2")
+	case c.picture(s, head):
 	default:
 		c.RowsExact = false
 		return false, nil
@@ -104,8 +97,6 @@ func (c *Card) compound(s source, ext string) {
 	}
 }
 
-const zipEntries = 20 // listed in a card
-
 // archive makes the card of a ZIP file, or of the Office file that it is.
 func (c *Card) archive(ctx context.Context, s source) error {
 	c.Kind = ZIP
@@ -129,55 +120,25 @@ func (c *Card) archive(ctx context.Context, s source) error {
 	case has("ppt/presentation.xml"):
 		c.Detail = append(c.Detail, "presentation (.pptx)")
 	}
-	c.Rows = int64(len(z.File))
 	var total, packed uint64
-	for i, f := range z.File {
+	var l listing
+	for _, f := range z.File {
 		total += f.UncompressedSize64
 		packed += f.CompressedSize64
-		if i < zipEntries {
-			c.Detail = append(c.Detail, fmt.Sprintf("entry %s, %s", shown(f.Name, 100), sizeText(int64(min(f.UncompressedSize64, 1<<62)))))
-		}
-		if strings.Contains(f.Name, "..") || strings.HasPrefix(f.Name, "/") || strings.Contains(f.Name, `\`) {
-			c.warn("the archive has entries that point outside of it; unpack it only with zipfile.extractall")
-		}
+		c.outside(f.Name, "zipfile.extractall")
 		if f.Flags&1 != 0 {
 			c.warn("some entries are encrypted with a password")
 		}
+		if strings.HasSuffix(f.Name, "/") {
+			l.folders++
+			continue
+		}
+		l.add(f.Name, int64(min(f.UncompressedSize64, 1<<40)))
 	}
-	if more := len(z.File) - zipEntries; more > 0 {
-		c.Detail = append(c.Detail, fmt.Sprintf("and %d more entries", more))
-	}
+	c.Rows = l.files
+	c.show(&l)
 	if total > 1<<30 && total/1000 > packed {
 		c.warn("the archive unpacks to %s, far more than its size; it may be made to fill the disk", sizeText(int64(min(total, 1<<62))))
 	}
 	return nil
-}
-
-// gzip shows the first lines of what is inside.
-func (c *Card) gzip(s source) {
-	c.Kind = GZip
-	z, err := gzip.NewReader(io.NewSectionReader(s.r, 0, s.size))
-	if err != nil {
-		c.problem("the gzip file is damaged")
-		return
-	}
-	b, err := io.ReadAll(io.LimitReader(z, 64<<10))
-	if err != nil && len(b) == 0 {
-		c.problem("the gzip file is damaged")
-		return
-	}
-	var t tally
-	t.add(b, len(b) < 64<<10)
-	cs := t.charset()
-	if cs.name == "" {
-		c.Detail = append(c.Detail, "what is inside is not text")
-		return
-	}
-	c.charset(cs)
-	text, _ := cs.decode(b)
-	for i, l := range bytes.SplitN(text, []byte{'\n'}, 6) {
-		if i < 5 && len(l) > 0 {
-			c.Detail = append(c.Detail, fmt.Sprintf("line %d inside: %s", i+1, shown(string(bytes.TrimRight(l, "\r")), 160)))
-		}
-	}
 }

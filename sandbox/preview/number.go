@@ -87,6 +87,8 @@ func sign(b []byte) (rest []byte, neg, plus bool) {
 
 func trimBlank(b []byte) []byte { return bytes.Trim(b, " \u00a0\u202f") }
 
+var pow10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
 // scan reads digits and marks without sign and unit.
 func (x *numeral) scan(b []byte, neg bool) bool {
 	var (
@@ -178,6 +180,21 @@ func (x *numeral) scan(b []byte, neg bool) bool {
 	x.whole = marks == 0 && x.group == 0 && x.unit == "" && !x.brackets
 	value := func(at int) float64 {
 		s := plain[:k]
+		if k <= 15 {
+			// Both are exact, so their quotient is what ParseFloat gives.
+			n := int64(0)
+			for _, c := range s {
+				n = n*10 + int64(c-'0')
+			}
+			f := float64(n)
+			if at >= 0 {
+				f /= pow10[k-at]
+			}
+			if neg {
+				return -f
+			}
+			return f
+		}
 		if at >= 0 {
 			var w [66]byte
 			n := copy(w[:], plain[:at])

@@ -11,15 +11,22 @@ import (
 	"strings"
 )
 
-// Read makes the card of the file at path. The error is that of opening the
+// Read makes the card of the file or the folder at path. The error is that of opening the
 // file or of ctx; what is wrong with the content is in the card.
 //
 // encoding is empty, or what a person chose from [Card.Encodings]; it is used
 // for text without being questioned.
 func Read(ctx context.Context, path, encoding string) (Card, error) {
+	return read(ctx, path, encoding, &pass{})
+}
+
+func read(ctx context.Context, path, encoding string, p *pass) (Card, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return Card{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	if st.IsDir() {
+		return readFolder(ctx, path)
 	}
 	if !st.Mode().IsRegular() {
 		return Card{}, fmt.Errorf("read %s: %w", path, ErrNotFile)
@@ -29,19 +36,23 @@ func Read(ctx context.Context, path, encoding string) (Card, error) {
 		return Card{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	defer f.Close()
-	return ReadAt(ctx, f, st.Size(), filepath.Base(path), encoding)
+	return readAt(ctx, f, st.Size(), filepath.Base(path), encoding, p)
 }
 
 // ErrEncoding means that the chosen encoding is not one that a card offers.
 var ErrEncoding = errors.New("encoding is not known")
 
-// ErrNotFile means that the path is a folder or a device.
+// ErrNotFile means that the path is a device, a pipe or the like.
 var ErrNotFile = errors.New("not a file")
 
 // ReadAt makes the card of a file of size bytes; its name helps only where the
 // content leaves a choice.
 func ReadAt(ctx context.Context, r io.ReaderAt, size int64, name, encoding string) (Card, error) {
-	c := Card{Name: name, Size: size}
+	return readAt(ctx, r, size, name, encoding, &pass{})
+}
+
+func readAt(ctx context.Context, r io.ReaderAt, size int64, name, encoding string, p *pass) (Card, error) {
+	c := Card{Name: name, Size: size, pass: p}
 	s := source{r, size}
 	if encoding != "" && !slices.Contains(encodings[:], encoding) {
 		return c, fmt.Errorf("read %s: %w: %q", name, ErrEncoding, encoding)

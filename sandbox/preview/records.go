@@ -39,6 +39,7 @@ type records struct {
 	pos    int
 	eof    bool
 	err    error
+	read   int64 // bytes taken from src
 	line   int64
 	width  int // expected fields; 0 while unknown. Needed to see an open quote
 	keep   int // fields kept of each row
@@ -67,6 +68,7 @@ func (r *records) fill() bool {
 	for range 100 {
 		n, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
 		r.buf = r.buf[:len(r.buf)+n]
+		r.read += int64(n)
 		if err != nil {
 			r.eof = true
 			if err != io.EOF {

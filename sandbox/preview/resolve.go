@@ -25,7 +25,7 @@ func (c *Card) resolve(cols []*collector) {
 	}
 	for i, k := range cols {
 		col := &c.Columns[i]
-		col.Missing, col.Unique, col.UniqueMin, col.Examples = k.missing, len(k.unique), k.uniqueMore, k.examples
+		k.facts(col)
 		fit, most := k.dates.best(k.n)
 		switch {
 		case k.n == 0 && k.soft == 0:
@@ -129,7 +129,7 @@ func (c *Card) resolveNumber(col *Column, k *collector, sureDot, sureComma int64
 	}
 	col.Unit, col.Brackets = k.unit, k.bracks > 0
 	col.NA, col.Missing = k.words, k.missing+k.soft
-	col.Min, col.Max = number(k.min[i]), number(k.max[i])
+	col.Min, col.Max, col.Mean = number(k.min[i]), number(k.max[i]), k.mean(i)
 }
 
 // reading decides whether values like 1.234 and 1,234 have a decimal comma.
@@ -192,8 +192,22 @@ func (c *Card) resolveDate(col *Column, k *collector, fit []candidate, first byt
 	}
 	if best.min.Year() < 1678 || best.max.Year() > 2261 {
 		col.Type = String
-		c.problem("column %s: dates from %s to %s do not fit pandas' datetime, so it stays text", shown(col.Name, 60), best.min.Format("2006-01-02"), best.max.Format("2006-01-02"))
+		c.problem("column %s: dates from %s to %s do not fit pandas' datetime, so it stays text", shown(col.Name, 60), literal(best.min.Format("2006-01-02")), literal(best.max.Format("2006-01-02")))
 		return
+	}
+	if best.order != 0 {
+		col.Evidence = "month first"
+		if best.order == 'd' {
+			col.Evidence = "day first"
+		}
+		switch {
+		case onlyOrder(fit) != 0 && k.dates.proof != "":
+			col.Evidence += ", as " + shown(k.dates.proof, 30) + onLine(k.proofLine) + " shows"
+		case first != 0:
+			col.Evidence += ", as another column shows"
+		default:
+			col.Evidence += ", not proven"
+		}
 	}
 	col.Type, col.Format = Date, best.python
 	out := "2006-01-02"
@@ -272,6 +286,14 @@ func count(n int64, noun string) string {
 		noun = "entrie"
 	}
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
+}
+
+// countOf is count for a noun that does not just get an s.
+func countOf(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(n, 10) + " " + many
 }
 
 func onLine(n int64) string {

@@ -3,6 +3,7 @@
 package preview
 
 import (
+	"path/filepath"
 	"testing"
 
 	"atoll/sandbox"
@@ -19,5 +20,13 @@ func TestOfInSandbox(t *testing.T) {
 	c, err := Of(t.Context(), r, []string{self, "preview-worker"}, path)
 	if err != nil || c.Kind != CSV || c.Rows != 2 || c.Encoding != "cp1252" {
 		t.Fatalf("%+v, %v", c, err)
+	}
+	// A folder, and a profile, under the same boundary.
+	dir := filepath.Dir(path)
+	if c, err := Of(t.Context(), r, []string{self, "preview-worker"}, dir); err != nil || c.Kind != Folder || c.Rows != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if c, err := Profile(t.Context(), r, []string{self, "preview-worker"}, path, "", nil); err != nil || c.Rows != 2 || c.Columns[1].Mean != "667.2" {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -34,6 +34,9 @@ func (c *Card) sqlite(s source, head []byte) {
 		if i == 0 {
 			c.Table = t.name
 		}
+		if i < maxParts {
+			c.Tables = append(c.Tables, clip(t.name, maxName))
+		}
 		if i < sqliteTables {
 			c.Detail = append(c.Detail, "table "+shown(t.name, 100)+": "+shown(strings.Join(strings.Fields(t.sql), " "), sqliteSQL))
 		}

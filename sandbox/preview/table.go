@@ -9,6 +9,7 @@ import (
 
 const (
 	headBytes   = 256 << 10 // for the dialect and the header
+	largeTable  = 500 << 20 // pandas takes some times the size
 	wholeBytes  = 8 << 20   // files up to this are read to the last value
 	sampleHead  = 3 << 20   // of larger ones: this, and
 	sampleParts = 24        // so many blocks of
@@ -45,13 +46,16 @@ func (c *Card) table(ctx context.Context, s source, cs charset, named bool) (boo
 		c.ColumnCount = width - 1
 	}
 	t := &tableReader{card: c, dialect: d, width: width, count: c.ColumnCount, first: first, search: suspectBytes}
-	if c.RowsExact = s.size <= wholeBytes; c.RowsExact {
+	if c.RowsExact = s.size <= wholeBytes || c.pass.whole; c.RowsExact {
 		err = t.collect(ctx, s, cs, span{int64(cs.bom), s.size})
 	} else {
 		err = t.sample(ctx, s, cs)
 	}
 	if err != nil {
 		return false, err
+	}
+	if s.size > largeTable {
+		c.problem("all of it may not fit the memory; give load() usecols= or nrows=, or go through it with chunksize=")
 	}
 	t.finish()
 	return true, nil
@@ -105,8 +109,8 @@ func (c *Card) header(rows []row, width int) (first int) {
 	}
 	if at > 0 && c.SkipRows > 0 {
 		for _, r := range rows[:at] {
-			if !r.blank && len(c.Detail) < 3 {
-				c.Detail = append(c.Detail, "above the table: "+shown(strings.Trim(strings.Join(r.fields, " "), " "), 80))
+			if !r.blank && len(c.Quotes) < 3 {
+				c.Quotes = append(c.Quotes, "above the table: "+shown(strings.Trim(strings.Join(r.fields, " "), " "), 80))
 			}
 		}
 	}

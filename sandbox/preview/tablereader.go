@@ -3,6 +3,7 @@ package preview
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"hash/maphash"
 	"io"
 
@@ -12,24 +13,26 @@ import (
 // A tableReader collects what the rows of a table say.
 type tableReader struct {
 	dialect
-	card     *Card
-	width    int // fields of a good row
-	count    int // columns
-	first    int // rows before the data
-	cols     []*collector
-	rows     int64
-	read     int64  // rows of which the values were looked at
-	last     []byte // first field of the last of them
-	wide     int64  // rows with too many fields
-	extra    int64  // rows with too many fields, which are empty
-	narrow   int64
-	runaway  int64
-	wideAt   []int64
-	narrowAt []int64
-	runAt    []int64
-	quoted   bool // some field needs its quotes
-	firstBad bool // the first data row is too wide: pandas would take all others for narrow
-	search   int  // bytes of text that may still be searched for orders
+	card                 *Card
+	width                int // fields of a good row
+	count                int // columns
+	first                int // rows before the data
+	cols                 []*collector
+	rows                 int64
+	read                 int64  // rows of which the values were looked at
+	last                 []byte // first field of the last of them
+	wide                 int64  // rows with too many fields
+	extra                int64  // rows with too many fields, which are empty
+	narrow               int64
+	runaway              int64
+	wideAt               []int64
+	narrowAt             []int64
+	runAt                []int64
+	faults               []Fault
+	inBlocks, blockBytes int64 // rows and bytes of the parts behind the head
+	quoted               bool  // some field needs its quotes
+	firstBad             bool  // the first data row is too wide: pandas would take all others for narrow
+	search               int   // bytes of text that may still be searched for orders
 }
 
 func (t *tableReader) collector(i int) *collector {
@@ -37,7 +40,7 @@ func (t *tableReader) collector(i int) *collector {
 		seed, all := maphash.MakeSeed(), layouts()
 		limit := min(1000, max(10, 200_000/max(1, len(t.card.Columns))))
 		for range t.card.Columns {
-			t.cols = append(t.cols, newCollector(seed, all, limit))
+			t.cols = append(t.cols, newCollector(seed, all, limit, t.card.pass))
 		}
 	}
 	return t.cols[i]
@@ -60,8 +63,11 @@ func (t *tableReader) reader(s source, cs charset, p span) *records {
 func (t *tableReader) collect(ctx context.Context, s source, cs charset, p span) error {
 	r := t.reader(s, cs, p)
 	for i := 0; ; i++ {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if i%1024 == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			t.card.pass.at(r.read)
 		}
 		rec, ok := r.next()
 		if !ok {
@@ -91,6 +97,7 @@ func (t *tableReader) shape(rec record) bool {
 	case rec.runaway:
 		t.runaway++
 		t.runAt = appendLine(t.runAt, rec.line)
+		t.fault(rec, "a quote is opened and not closed")
 		return false
 	case rec.n > t.width && onlyEmpty(rec, t.width):
 		t.extra++
@@ -100,12 +107,20 @@ func (t *tableReader) shape(rec record) bool {
 		}
 		t.wide++
 		t.wideAt = appendLine(t.wideAt, rec.line)
+		t.fault(rec, fmt.Sprintf("%d fields instead of %d", rec.n, t.width))
 		return false
 	case rec.n < t.count:
 		t.narrow++
 		t.narrowAt = appendLine(t.narrowAt, rec.line)
+		t.fault(rec, fmt.Sprintf("%d fields instead of %d", rec.n, t.count))
 	}
 	return true
+}
+
+func (t *tableReader) fault(rec record, why string) {
+	if len(t.faults) < 3*MaxBadLines && rec.line > 0 {
+		t.faults = append(t.faults, Fault{rec.line, why})
+	}
 }
 
 // onlyEmpty says whether the fields that are too many are empty.
@@ -174,11 +189,11 @@ func (t *tableReader) sample(ctx context.Context, s source, cs charset) error {
 		t.block(s, cs, p)
 	}
 	if cs.wide() || s.size > scanMax {
-		t.rows = int64(float64(headRows) / float64(parts[0].to) * float64(s.size))
+		t.rows = int64(float64(headRows+t.inBlocks) / float64(parts[0].to-parts[0].from+t.blockBytes) * float64(s.size))
 		return nil
 	}
 	t.rows, t.wide, t.narrow, t.runaway = 0, 0, 0, 0
-	t.wideAt, t.narrowAt, t.runAt = nil, nil, nil
+	t.wideAt, t.narrowAt, t.runAt, t.faults = nil, nil, nil, nil
 	r := newRecords(io.NewSectionReader(s.r, int64(cs.bom), s.size-int64(cs.bom)), t.dialect, 0)
 	r.width = t.width
 	for i := 0; ; i++ {
@@ -208,12 +223,16 @@ func (t *tableReader) block(s source, cs charset, p span) {
 		return
 	}
 	text, _ := cs.decode(b[i+1 : j+1])
+	t.blockBytes += int64(j - i)
 	r := newRecords(bytes.NewReader(text), t.dialect, MaxColumns)
 	r.width = t.width
 	for {
 		rec, ok := r.next()
 		if !ok {
 			return
+		}
+		if !rec.blank {
+			t.inBlocks++
 		}
 		if rec.n == t.width && !rec.runaway && !rec.blank {
 			t.card.suspect(rec.fields, 0, &t.search)

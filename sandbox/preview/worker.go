@@ -26,6 +26,14 @@ const (
 type request struct {
 	Path     []byte `json:"path"`
 	Encoding string `json:"encoding,omitempty"`
+	Whole    bool   `json:"whole,omitempty"` // answer with reports, see [Profile]
+}
+
+func (r request) limit() time.Duration {
+	if r.Whole {
+		return profileLimit
+	}
+	return timeLimit
 }
 
 // WorkerMain is the child: it reads one request on stdin, writes the card on
@@ -41,10 +49,17 @@ func work(in io.Reader, out io.Writer) int {
 		fmt.Fprintln(os.Stderr, "preview: request:", err)
 		return 2
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), q.limit())
 	defer cancel()
-	c := readSafely(ctx, string(q.Path), q.Encoding)
+	p := &pass{whole: q.Whole}
+	if q.Whole {
+		p.progress = func(done int64) { _ = json.NewEncoder(out).Encode(report{Done: done}) } // the host sees a lost pipe itself
+	}
+	c := readSafely(ctx, string(q.Path), q.Encoding, p)
 	b, err := c.marshal()
+	if err == nil && q.Whole {
+		b, err = json.Marshal(report{Card: b})
+	}
 	if err == nil {
 		_, err = out.Write(b)
 	}
@@ -57,23 +72,23 @@ func work(in io.Reader, out io.Writer) int {
 
 // readSafely is Read with every fault as a card. The parsers of other people
 // may panic on a hostile file.
-func readSafely(ctx context.Context, path, encoding string) (c Card) {
+func readSafely(ctx context.Context, path, encoding string, p *pass) (c Card) {
 	defer func() {
 		if r := recover(); r != nil {
 			c = unread(path, "reading it went wrong inside; it may be damaged on purpose")
 		}
 	}()
-	c, err := Read(ctx, path, encoding)
+	c, err := read(ctx, path, encoding, p)
 	if err != nil {
-		return unread(path, reason(err))
+		return unread(path, reason(err, p))
 	}
 	return c
 }
 
-func reason(err error) string {
+func reason(err error, p *pass) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("reading it took longer than %d seconds", int(timeLimit/time.Second))
+		return tooLong(request{Whole: p.whole})
 	case errors.Is(err, os.ErrPermission):
 		return "there is no permission to read it"
 	case errors.Is(err, os.ErrNotExist):
@@ -84,6 +99,10 @@ func reason(err error) string {
 		return "it is not a file"
 	}
 	return "it could not be read"
+}
+
+func tooLong(r request) string {
+	return fmt.Sprintf("reading it took longer than %d seconds", int(r.limit()/time.Second))
 }
 
 // unread is the card of a file that gave none. It can be attached all the same.
@@ -117,7 +136,7 @@ func (c Card) marshal() ([]byte, error) {
 	return nil, errors.New("card is too large")
 }
 
-// Of makes the card of the file at path in a child that may read nothing else,
+// Of makes the card of the file or the folder at path in a child that may read nothing else,
 // started as self (the program and its arguments). Whatever the file does to
 // the child ends up as a card with a problem, so that it can be attached. The
 // error is ErrNotFile, that of os.Stat, or that of ctx.
@@ -132,7 +151,7 @@ func OfAs(ctx context.Context, runner sandbox.Runner, self []string, path, encod
 	if err != nil {
 		return Card{}, err
 	}
-	c, why := ask(ctx, runner, self, request{[]byte(real), encoding})
+	c, why := ask(ctx, runner, self, request{Path: []byte(real), Encoding: encoding}, nil)
 	if err := ctx.Err(); err != nil {
 		return Card{}, fmt.Errorf("preview %s: %w", path, err)
 	}
@@ -157,16 +176,16 @@ func realPath(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("preview %s: %w", given, err)
 	}
-	if !st.Mode().IsRegular() {
+	if !st.Mode().IsRegular() && !st.IsDir() {
 		return "", fmt.Errorf("preview %s: %w", given, ErrNotFile)
 	}
 	return path, nil
 }
 
 // ask runs the child; why is empty when it answered.
-func ask(ctx context.Context, runner sandbox.Runner, self []string, r request) (c Card, why string) {
+func ask(ctx context.Context, runner sandbox.Runner, self []string, r request, progress func(done, all int64)) (c Card, why string) {
 	path := string(r.Path)
-	limited, cancel := context.WithTimeout(ctx, timeLimit)
+	limited, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
 	p, err := runner.Start(limited, policy(self[0], path), sandbox.Command{
 		Path: self[0], Args: self[1:],
@@ -187,7 +206,17 @@ func ask(ctx context.Context, runner sandbox.Runner, self []string, r request) (
 		_, err = p.Stdin().Write(q)
 	}
 	_ = p.Stdin().Close()
-	answer, readErr := io.ReadAll(io.LimitReader(p.Stdout(), answerMax+1))
+	var answer []byte
+	var readErr error
+	if r.Whole {
+		all := int64(0)
+		if st, err := os.Stat(path); err == nil {
+			all = st.Size()
+		}
+		answer, readErr = reports(p.Stdout(), all, progress)
+	} else {
+		answer, readErr = io.ReadAll(io.LimitReader(p.Stdout(), answerMax+1))
+	}
 	if err != nil || readErr != nil || len(answer) > answerMax {
 		_ = p.Kill()
 	}
@@ -195,7 +224,7 @@ func ask(ctx context.Context, runner sandbox.Runner, self []string, r request) (
 	<-stderr
 	switch {
 	case limited.Err() != nil:
-		return c, fmt.Sprintf("reading it took longer than %d seconds", int(timeLimit/time.Second))
+		return c, tooLong(r)
 	case exit.Cause == sandbox.OutOfMem:
 		return c, "reading it took more memory than allowed"
 	case exit.Cause != sandbox.Exited || exit.Code != 0:
@@ -203,7 +232,8 @@ func ask(ctx context.Context, runner sandbox.Runner, self []string, r request) (
 	case len(answer) > answerMax, json.Unmarshal(answer, &c) != nil:
 		return Card{}, "its reader gave no proper answer; the file may be damaged on purpose"
 	}
-	if st, err := os.Stat(path); err == nil {
+	c.tame()
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
 		c.Size = st.Size()
 	}
 	return c, ""

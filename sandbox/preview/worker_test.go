@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -27,6 +28,16 @@ func TestMain(m *testing.M) {
 			for range 64 {
 				if _, err := os.Stdout.Write(make([]byte, answerMax/16)); err != nil {
 					os.Exit(1)
+				}
+			}
+			os.Exit(0)
+		case "preview-babble":
+			babble()
+		case "preview-giant":
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			for _, kind := range []Kind{CSV, Fixed, Excel} {
+				if strings.Contains(os.Args[2], string(kind)) {
+					_, _ = fmt.Fprintf(os.Stdout, `{"kind":%q,"columnCount":%s,"skipRows":%s,"headerRow":%s,"ruler":%s,"sheet":%s,"rows":%s,"columns":[{"name":"a"}],"sheets":[{}]}`, kind, os.Args[3], os.Args[3], os.Args[3], os.Args[3], os.Args[3], os.Args[3])
 				}
 			}
 			os.Exit(0)
@@ -157,8 +168,21 @@ func TestOfFaults(t *testing.T) {
 			t.Errorf("prompt %s", p)
 		}
 	})
-	t.Run("folder", func(t *testing.T) {
-		if _, err := Of(t.Context(), &plainRunner{}, []string{executable(t), "preview-worker"}, t.TempDir()); !errors.Is(err, ErrNotFile) {
+	t.Run("giant numbers", func(t *testing.T) {
+		for _, kind := range []Kind{CSV, Fixed, Excel} {
+			for _, n := range []string{"-9000000000000000000", "9000000000000000000", "-1", "0"} {
+				card, err := Of(t.Context(), &plainRunner{}, []string{executable(t), "preview-giant", string(kind), n}, path)
+				if err != nil || card.Kind != kind {
+					t.Errorf("%s %s: %+v, %v", kind, n, card, err)
+				}
+				if b, err := card.Plan().JSON(); err != nil || len(b) > 1<<20 || len(card.Prompt(2000)) > 2000 {
+					t.Errorf("%s %s: a plan of %d bytes, %v", kind, n, len(b), err)
+				}
+			}
+		}
+	})
+	t.Run("device", func(t *testing.T) {
+		if _, err := Of(t.Context(), &plainRunner{}, []string{executable(t), "preview-worker"}, os.DevNull); !errors.Is(err, ErrNotFile) {
 			t.Errorf("%v", err)
 		}
 	})

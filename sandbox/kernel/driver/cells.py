@@ -1,7 +1,7 @@
 # Running cells, and the loop that serves the host.
 main = types.ModuleType('__main__')
-main.__dict__.update(__builtins__=builtins, display=display)
-hidden = {'display': display}
+main.__dict__.update(__builtins__=builtins, display=display, load=load)
+hidden = {'display': display, 'load': load}
 sys.modules['__main__'] = main
 _flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _loop = None
@@ -142,6 +142,9 @@ def execute(request):
     S.end, S.end_size = [], 0
     status, value, error, code = 'ok', None, None, None
     repair()
+    if request.get('plans') is not None:
+        _plans.clear()
+        _plans.update((p['name'], p) for p in request['plans'])
     if request.get('enter'):
         enter()
     try:

@@ -8,7 +8,7 @@ write to descriptors 1 and 2 is read by the host as it is; before each event a
 mark goes to both, so that the host can put all of it in order.
 
 These files are one program, put together in this order: channel, streams,
-values, libraries, attempts, faults, cells.
+values, fonts, libraries, load, guess, attempts, faults, cells.
 
 Cells share this process: nothing here is a boundary. The host trusts no event.
 """
