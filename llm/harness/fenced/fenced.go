@@ -10,6 +10,7 @@ import (
 
 	"atoll/llm"
 	"atoll/llm/harness"
+	"atoll/llm/harness/block"
 )
 
 //go:embed system.md
@@ -115,7 +116,7 @@ func assistantText(m llm.Message) string {
 func (Harness) Parser(req *llm.Request) harness.Parser {
 	p := &parser{forced: req.RequireCall}
 	if p.forced {
-		m, _ := markIn(strings.TrimSpace(opening))
+		m, _ := block.MarkIn(strings.TrimSpace(opening))
 		p.open(m)
 	}
 	return p
