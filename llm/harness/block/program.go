@@ -11,11 +11,12 @@ type Program struct {
 	shift    int    // columns by which its lines may be indented, for the fence is
 	known    bool   // the first line has shown by how many they are
 	tail     string // debris, if nothing but debris follows
+	marked   int    // bytes of text before the last closing fence that stood in a string, -1: none did
 }
 
 // NewProgram begins a program in a canonical language behind the fence open.
 func NewProgram(language string, open Mark) *Program {
-	return &Program{language: language, fence: open, src: sourceOf(language), shift: open.indent()}
+	return &Program{language: language, fence: open, src: sourceOf(language), shift: open.indent(), marked: -1}
 }
 
 // Language returns the canonical language.
@@ -36,6 +37,9 @@ func (p *Program) Blank() bool { return strings.TrimSpace(p.text.String()+p.tail
 func (p *Program) Line(line, end string) (shown string, over bool) {
 	line = strings.TrimSuffix(line, "\r")
 	if p.src.inString() {
+		if m, ok := MarkIn(Trim(line)); ok && m.Closes(p.fence) {
+			p.marked = p.text.Len()
+		}
 		return p.Add(line, end), false
 	}
 	clean := Trim(line)
@@ -98,4 +102,13 @@ func (p *Program) End() (text, shown string) {
 		shown = "\n" // the line end behind dropped debris
 	}
 	return text + shown, shown
+}
+
+// Cut returns the text before the last fence that would have closed the block
+// had it not stood in a string.
+func (p *Program) Cut() (text string, ok bool) {
+	if p.marked < 0 {
+		return "", false
+	}
+	return p.text.String()[:p.marked], true
 }
