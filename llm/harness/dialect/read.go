@@ -146,7 +146,7 @@ func (p *Parser) readThought(end bool) bool {
 
 // readObject reads an object that may be a call.
 func (p *Parser) readObject(end bool) bool {
-	if !end && strings.IndexAny(p.buf[p.from:], "]}") < 0 {
+	if !end && !strings.ContainsAny(p.buf[p.from:], "]}") {
 		p.from = len(p.buf)
 		return false
 	}

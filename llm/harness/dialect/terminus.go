@@ -30,7 +30,7 @@ func (s *Settings) terminal(v value) (cs []harness.CodeCall, said, why string) {
 		switch t := keys.text; {
 		case t == "": // only waits
 			continue
-		case strings.HasPrefix(t, "C-") && len(t) <= 4:
+		case strings.HasPrefix(t, "C-") && len(t) == 3:
 			return nil, "", "the key " + quoted(t) + " cannot be typed here"
 		}
 		typed += keys.text

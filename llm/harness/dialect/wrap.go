@@ -103,7 +103,7 @@ func (p *Parser) readCall(end bool) bool {
 }
 
 func (p *Parser) readList(end bool) bool {
-	if !end && strings.IndexAny(p.buf[p.from:], "]}") < 0 {
+	if !end && !strings.ContainsAny(p.buf[p.from:], "]}") {
 		p.from = len(p.buf)
 		return false
 	}
