@@ -65,9 +65,13 @@ func write(d Dialect, i int, c harness.CodeCall) string {
 	case Terminus:
 		return `{"keystrokes": ` + quoteJSON(line) + `}`
 	case Gemini:
-		return "```tool_code\n" + line + "```"
+		if c.Language == "python" {
+			return "```tool_code\n" + line + "```"
+		}
 	case MiniSWE:
-		return "```bash\n" + line + "```"
+		if c.Language == "shell" {
+			return "```bash\n" + line + "```"
+		}
 	}
 	return "```" + c.Language + "\n" + line + "```"
 }
