@@ -150,7 +150,11 @@ func TestShipped(t *testing.T) {
 			continue
 		}
 		h := open(t, s, i.Name, "")
-		req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "?"}, {Role: llm.Assistant, Calls: []llm.ToolCall{*harness.NewCodeCall("", "python", "x\n")}}, {Role: llm.ToolRole, Text: "Output:\n6" + strings.Repeat("é", 9000)}}}
+		language := "python"
+		if i.Name == "mini-swe" || i.Name == "terminus" {
+			language = "shell"
+		}
+		req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "?"}, {Role: llm.Assistant, Calls: []llm.ToolCall{*harness.NewCodeCall("", language, "x\n")}}, {Role: llm.ToolRole, Text: "Output:\n6" + strings.Repeat("é", 9000)}}}
 		p, err := h.Render(req)
 		if err != nil {
 			t.Fatal(err)
