@@ -16,6 +16,7 @@ import (
 // Messages with the model's own chat template and appends Prefill.
 type Prompt struct {
 	Messages []Turn       `json:"messages"`
+	Tools    []llm.Tool   `json:"tools,omitempty"`    // offered by the chat template in its own words, which must have some
 	Prefill  string       `json:"prefill,omitempty"`  // the answer starts with this text; it is not repeated in the output
 	Stop     []string     `json:"stop,omitempty"`     // generation ends before any of these
 	Arm      []string     `json:"arm,omitempty"`      // Stop counts only after one of these has been generated; empty: at once

@@ -131,6 +131,7 @@ type Model struct {
 // is none; other errors say why this one does not fit m.
 func (s *Set) Open(name string, m Model) (harness.Harness, error) {
 	f, ok := s.files[name]
+	offers := false // the template says by itself what tools there are
 	switch {
 	case !ok:
 		var names []string
@@ -148,6 +149,9 @@ func (s *Set) Open(name string, m Model) (harness.Harness, error) {
 		if !ok {
 			return nil, fmt.Errorf("harness %s: the model's chat template shows no way to call tools; choose another harness", name)
 		}
+		if offers = strings.Contains(m.ChatTemplate, "tools"); offers {
+			g.system = f.system
+		}
 		f = g
 	}
 	if len(m.Languages) > 0 {
@@ -157,7 +161,7 @@ func (s *Set) Open(name string, m Model) (harness.Harness, error) {
 			return nil, fmt.Errorf("harness %s: of its languages (%s) none can run here; choose another harness", name, strings.Join(asked, ", "))
 		}
 	}
-	h := &unit{file: f, name: name, settings: f.settings(dialect.Dialect(f.Protocol))}
+	h := &unit{file: f, name: name, settings: f.settings(dialect.Dialect(f.Protocol)), offers: offers}
 	h.settings.Thinking = thinks(m.ChatTemplate)
 	return h, nil
 }

@@ -1,6 +1,7 @@
 package declared_test
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -91,6 +92,14 @@ func TestNative(t *testing.T) {
 	p, err := h.Render(&llm.Request{Messages: []llm.Message{{Role: llm.Assistant, Calls: []llm.ToolCall{*call}}}})
 	if err != nil || !strings.HasPrefix(p.Messages[1].Content, "[TOOL_CALLS][{") {
 		t.Errorf("%+v, %v", p.Messages, err)
+	}
+	if len(p.Tools) > 0 || !strings.Contains(p.Messages[0].Content, "<tools>") {
+		t.Errorf("a template that offers no tools: %+v", p)
+	}
+	// The template of this one offers them in its own words.
+	p, err = open(t, s, "native", templates["qwen"]).Render(&llm.Request{})
+	if err != nil || len(p.Tools) != 1 || p.Tools[0].Name != harness.RunCode || !json.Valid(p.Tools[0].Schema) || strings.Contains(p.Messages[0].Content, "<tools>") || !slices.Equal(p.Lazy, []string{"<tool_call>"}) {
+		t.Errorf("%+v, %v", p, err)
 	}
 	if _, err := s.Open("native", declared.Model{ChatTemplate: templates["plain"]}); err == nil || !strings.Contains(err.Error(), "choose another harness") {
 		t.Errorf("a template without tools: %v", err)

@@ -108,12 +108,14 @@ func (f *file) check() error {
 		return errors.New("context.result must hold {result}")
 	case f.Match != nil && f.Match.Below < 0:
 		return errors.New("match.below cannot be below zero")
-	case f.Protocol == protocolSmall || f.Protocol == protocolNative:
+	case f.Protocol == protocolSmall:
+		return nil
+	case f.system == "":
+		return errors.New("the system prompt is missing")
+	case f.Protocol == protocolNative:
 		return nil
 	case len(f.Languages) == 0:
 		return errors.New("languages is empty")
-	case f.system == "":
-		return errors.New("the system prompt is missing")
 	}
 	for _, l := range f.Languages {
 		if block.Language(l) != l {

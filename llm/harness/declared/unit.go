@@ -23,6 +23,7 @@ type unit struct {
 	file
 	name     string
 	settings dialect.Settings
+	offers   bool // the tool is offered by the chat template
 }
 
 // Name implements [harness.Harness].
@@ -41,6 +42,9 @@ func (u *unit) Render(req *llm.Request) (harness.Prompt, error) {
 		if p.Max = u.MaxTokens; p.Max == 0 {
 			p.Max = usualMax
 		}
+	}
+	if u.offers {
+		p.Tools = []llm.Tool{tool(u.Languages)}
 	}
 	if u.Grammar {
 		p.Grammar, p.Lazy = u.settings.Grammar(req.RequireCall)
@@ -68,19 +72,27 @@ func (u *unit) prompt() string {
 	return strings.NewReplacer(
 		"{rules}", strings.TrimSpace(rules),
 		"{languages}", strings.Join(u.Languages, ", "),
-		"{tool}", tool(u.Languages),
+		"{tool}", toolText(tool(u.Languages)),
 		"{call}", u.settings.Want(),
 	).Replace(u.system)
 }
 
-// tool is the schema of the one tool, on one line.
-func tool(languages []string) string {
+// tool is the one tool, with a schema on one line.
+func tool(languages []string) llm.Tool {
 	list, err := json.Marshal(languages)
 	if err != nil { // texts always marshal
 		panic(err)
 	}
-	return fmt.Sprintf(`{"type": "function", "function": {"name": "%s", "description": "Runs a program and returns what it prints. Variables stay for later calls.", "parameters": {"type": "object", "properties": {"language": {"type": "string", "enum": %s}, "code": {"type": "string", "description": "the whole program"}}, "required": ["language", "code"]}}}`,
-		harness.RunCode, list)
+	return llm.Tool{
+		Name:        harness.RunCode,
+		Description: "Runs a program and returns what it prints. Variables stay for later calls.",
+		Schema:      json.RawMessage(fmt.Sprintf(`{"type": "object", "properties": {"language": {"type": "string", "enum": %s}, "code": {"type": "string", "description": "the whole program"}}, "required": ["language", "code"]}`, list)),
+	}
+}
+
+// toolText writes a tool in the form that models were trained on.
+func toolText(t llm.Tool) string {
+	return fmt.Sprintf(`{"type": "function", "function": {"name": %q, "description": %q, "parameters": %s}}`, t.Name, t.Description, t.Schema)
 }
 
 // result writes what a call gave, cut to the size that the file allows. The
