@@ -187,25 +187,3 @@ func quoted(s string) string {
 	}
 	return `"` + s + `"`
 }
-
-// statement is how a line of Python begins that no sentence begins like.
-var statement = regexp.MustCompile(`^(?:(?:import|from)\s+\w[\w., ]*(?:\s+import\b.*|\s+as\s+\w+)?$|(?:print|display|len|sum|open|range|max|min|sorted)\(|[A-Za-z_]\w*(?:\.\w+|\[[^\]]*\])*\s*(?:[-+*/|&]?=[^=]|\()|(?:for\s+\w[\w, ]*\s+in\s+.*|if\s.*|while\s.*|def\s+\w+\(.*|class\s+\w+.*|with\s.*|try|else|elif\s.*|except.*|finally):\s*(?:#.*)?$|@\w|#|"""|'''|[)\]}])`)
-
-// looksLikePython reports whether every line of s that stands at its margin
-// can be nothing else.
-func looksLikePython(s string) bool {
-	p := block.NewProgram("python", block.Mark{})
-	some := false
-	for line := range strings.SplitSeq(strings.TrimSpace(s), "\n") {
-		inside := p.InString()
-		p.Add(line, "\n")
-		if inside || strings.TrimSpace(line) == "" || strings.TrimLeft(line, " \t") != line && some {
-			continue
-		}
-		if !statement.MatchString(strings.TrimRight(line, " \t\r")) {
-			return false
-		}
-		some = true
-	}
-	return some && !p.InString()
-}

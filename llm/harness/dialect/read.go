@@ -144,6 +144,9 @@ func (p *Parser) readThought(end bool) bool {
 	return true
 }
 
+// nearby is how many bytes behind a fault are looked at.
+const nearby = 256
+
 // readObject reads an object that may be a call.
 func (p *Parser) readObject(end bool) bool {
 	if !end && !strings.ContainsAny(p.buf[p.from:], "]}") {
@@ -151,6 +154,14 @@ func (p *Parser) readObject(end bool) bool {
 		return false
 	}
 	v, n, st := readJSON(p.buf, p.s.Repair, end)
+	// What is wrong stays wrong. Near that place it is seen whether a call was
+	// meant; if one was, a token at the end of the output may explain it.
+	near := min(len(p.buf), n+nearby)
+	if st == bad && n+nearby <= len(p.buf) && !meant.MatchString(p.buf[:near]) && p.s.Dialect != Terminus {
+		p.enter(text)
+		p.say(1)
+		return true
+	}
 	if st != whole && !end {
 		p.from = len(p.buf)
 		return false
@@ -160,7 +171,7 @@ func (p *Parser) readObject(end bool) bool {
 	_, typed := v.get("commands")
 	switch {
 	case st != whole:
-		why, is = unreadable, meant.MatchString(p.buf) || p.s.Dialect == Terminus
+		why, is = unreadable, meant.MatchString(p.buf[:near]) || p.s.Dialect == Terminus
 		if body := block.Trim(p.buf); is && len(body) < len(p.buf) { // a token at the end
 			if w, _, st := readJSON(body, p.s.Repair, true); st == whole {
 				if cs, why, is = p.s.calls(w); is && why == "" {
