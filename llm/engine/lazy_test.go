@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"atoll/llm"
 	"atoll/llm/engine/tiny"
 	"atoll/llm/harness/dialect"
 )
@@ -38,20 +39,42 @@ func TestLazyGrammar(t *testing.T) {
 	}
 }
 
-// The library takes the grammar of every dialect, and what a model writes
-// under it begins as a call.
+// The library takes the grammar of every dialect, and whatever a model writes
+// under it to its end is a call. What the token limit cuts is none.
 func TestDialectGrammars(t *testing.T) {
 	e := newEngine(t, tinyModel(t))
+	whole := 0
 	for _, d := range dialect.All {
-		for _, force := range []bool{false, true} {
-			s := dialect.Settings{Dialect: d, Languages: []string{"python", "shell"}, Repair: dialect.AllRepairs, Locked: true, Require: force}
-			p := ask("hello", 60)
-			p.Grammar, p.Lazy = s.Grammar(force)
-			p.Sampling.Temperature, p.Sampling.Seed = ptr(1.0), ptr(uint32(3))
-			if text, done := complete(t, e, p); done.Usage.Output == 0 {
-				t.Errorf("%s, forced %v: %q, %+v", d, force, text, done)
+		for seed := range uint32(4) {
+			s := dialect.Settings{Dialect: d, Languages: []string{"python", "shell"}, Repair: dialect.AllRepairs, Locked: true, One: true, Require: true}
+			if d == dialect.MiniSWE || d == dialect.Terminus {
+				s.Languages = []string{"shell"}
+			}
+			p := ask("hello", 500)
+			p.Grammar, p.Lazy = s.Grammar(seed%2 == 0)
+			p.Sampling.Temperature, p.Sampling.Seed = ptr(1.0), &seed
+			if len(p.Lazy) > 0 {
+				p.Prefill, p.Lazy = p.Lazy[0], nil // a model of nonsense would not get to it
+				if d == dialect.Harmony {
+					p.Prefill = "<|channel|>commentary " + p.Prefill
+				}
+			}
+			text, done := complete(t, e, p)
+			parser := dialect.NewParser(s)
+			parser.Push(p.Prefill)
+			parser.Push(text)
+			_, err := parser.Close(done.Stop == llm.StopLength)
+			if done.Stop == llm.StopLength {
+				continue
+			}
+			if whole++; err != nil {
+				t.Errorf("%s: %v in %q", d, err, p.Prefill+text)
 			}
 		}
+	}
+	t.Logf("%d answers came to their end", whole)
+	if whole < 5 {
+		t.Errorf("only %d answers came to their end", whole)
 	}
 }
 

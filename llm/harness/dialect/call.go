@@ -1,7 +1,9 @@
 package dialect
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"atoll/llm/harness"
@@ -46,11 +48,7 @@ var firstKeys = append(append(append(append([]string{}, nameKeys...), argKeys...
 var meant = regexp.MustCompile(`["'](?:arguments|parameters)["']\s*:|["']name["']\s*:\s*["']?(?:` + toolNames() + `)\b`)
 
 func toolNames() string {
-	var all []string
-	for n := range tools {
-		all = append(all, n)
-	}
-	return strings.Join(all, "|")
+	return strings.Join(slices.Sorted(maps.Keys(tools)), "|")
 }
 
 // calls reads v as one call or as several. why says what is wrong with it,
@@ -142,7 +140,8 @@ func (s *Settings) call(name string, args value) (c harness.CodeCall, why string
 // fields makes a call of named texts.
 func (s *Settings) fields(t tool, fields map[string]string) (c harness.CodeCall, why string) {
 	language, code, found := t.language, "", false
-	for k, v := range fields {
+	for _, k := range slices.Sorted(maps.Keys(fields)) { // the same fault is found each time
+		v := fields[k]
 		if k == "language" || k == "lang" {
 			l := block.Language(v)
 			if l == "" || language != "" && l != language {

@@ -22,7 +22,7 @@ func FuzzDialects(f *testing.F) {
 	for i, out := range []string{
 		"a\n```python\nx=1\n```\nb `c` ```py\ny\n```<|im_end|>", "<think>\n```py\n</think>\n{\"name\": 1", "<tool_call>{'name': 'python', 'arguments': {'code': \"\"\"x\"\"\",}}</tool_call>",
 		"<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>y<|return|>", "[TOOL_CALLS]python[ARGS]{\"code\": \"C:\\Users\\n\"}</s>", "```json\n{\"name\":\n```\n```console\n$ ls\n```",
-		"  \t```sh\ncat <<'E'\n```\nE\n```\n~~~js\n/*\n~~~\n*/\n~~~", "{}", "[{}", "</think>", "<function=python>\n<parameter=code>\nx</parameter>\n", "{\"commands\": [{\"keystrokes\": \"ls\\n\"}], \"analysis\": \"a\"}",
+		"  \t```sh\ncat <<'E'\n```\nE\n```\n~~~js\n/*\n~~~\n*/\n~~~", "{}", "[{}", "</think>", "<function=python>\n<parameter=code>\nx</parameter>\n", "<function=run_code><parameter=a>x</parameter><parameter=b></parameter></function>", "{\"commands\": [{\"keystrokes\": \"ls\\n\"}], \"analysis\": \"a\"}",
 	} {
 		f.Add(out, i+1, i, byte(i))
 	}
