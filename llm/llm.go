@@ -163,6 +163,10 @@ type Info struct {
 	Size         int64  `json:"size"`         // bytes of the model file
 	Device       string `json:"device"`       // what computes, e.g. "CPU (haswell)"
 	Harness      string `json:"harness"`      // dialect in use
+	// What a harness is chosen by; zero before loading, and with other
+	// people's servers.
+	ChatTemplate string `json:"-"` // source of the model's own chat template
+	Parameters   int64  `json:"-"` // weights
 }
 
 // A Ref names a model: provider, slash, name; "local/qwen2.5-coder-1.5b".

@@ -142,7 +142,7 @@ func (l *loop) run(ctx context.Context) error {
 			return err
 		}
 		answer, err := l.ask(ctx, branch)
-		if errors.Is(err, llm.ErrMalformed) && l.plan.malformed() {
+		if errors.Is(err, llm.ErrMalformed) && l.plan.malformed(err) {
 			continue
 		}
 		if err != nil {

@@ -2,11 +2,13 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 
 	"atoll/app/approval"
 	"atoll/llm"
+	"atoll/llm/harness"
 	"atoll/storage"
 )
 
@@ -81,11 +83,15 @@ func (p *plan) sampling() llm.Sampling {
 	return llm.Sampling{Temperature: &temp, Seed: &seed}
 }
 
-// malformed notes an answer that could not be read; false: give up.
-func (p *plan) malformed() bool {
+// malformed notes an answer that could not be read; false: give up. The model
+// is told what was wrong where its dialect knows that.
+func (p *plan) malformed(err error) bool {
 	p.malforms++
 	p.warm = true
 	p.reprompt = "Write one short, complete ```python block."
+	if m := (*harness.Malformed)(nil); errors.As(err, &m) {
+		p.reprompt = m.Ask()
+	}
 	return p.malforms <= 2
 }
 

@@ -77,8 +77,9 @@ func New(o Options) *Engine {
 	return e
 }
 
-// Info describes the model. Context, ContextTrain and Device are zero until
-// it was loaded once, and then stay as they were at the last load.
+// Info describes the model. Context, ContextTrain, Device, ChatTemplate and
+// Parameters are zero until it was loaded once, and then stay as they were at
+// the last load.
 func (e *Engine) Info() llm.Info {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -56,6 +56,7 @@ func (e *Engine) load(ctx context.Context, on func(*llm.Load) bool) error {
 	}
 	e.mu.Lock()
 	e.info.Context, e.info.ContextTrain, e.info.Device = loaded.Context, loaded.ContextTrain, loaded.Device
+	e.info.ChatTemplate, e.info.Parameters = loaded.ChatTemplate, loaded.Parameters
 	e.mu.Unlock()
 	on(&llm.Load{Phase: "load", Done: 1})
 	return nil

@@ -16,10 +16,13 @@ import (
 // Messages with the model's own chat template and appends Prefill.
 type Prompt struct {
 	Messages []Turn       `json:"messages"`
-	Prefill  string       `json:"prefill,omitempty"` // the answer starts with this text; it is not repeated in the output
-	Stop     []string     `json:"stop,omitempty"`    // generation ends before any of these
-	Arm      []string     `json:"arm,omitempty"`     // Stop counts only after one of these has been generated; empty: at once
-	Grammar  string       `json:"grammar,omitempty"` // GBNF that constrains the output; rule "root"
+	Tools    []llm.Tool   `json:"tools,omitempty"`    // offered by the chat template in its own words, which must have some
+	Prefill  string       `json:"prefill,omitempty"`  // the answer starts with this text; it is not repeated in the output
+	Stop     []string     `json:"stop,omitempty"`     // generation ends before any of these
+	Arm      []string     `json:"arm,omitempty"`      // Stop counts only after one of these has been generated; empty: at once
+	Grammar  string       `json:"grammar,omitempty"`  // GBNF that constrains the output; rule "root"
+	Lazy     []string     `json:"lazy,omitempty"`     // Grammar constrains only what follows the first of these; empty: all of the output
+	Thinking bool         `json:"thinking,omitempty"` // the output begins inside a thought, where none of Lazy counts
 	Sampling llm.Sampling `json:"sampling"`
 	Max      int          `json:"max"` // most tokens to generate; 0: as many as fit
 }

@@ -44,7 +44,9 @@ type Options struct {
 	Shelf Shelf
 	// Engine holds what all models share. Ref, Name and Path are set here.
 	Engine engine.Options
-	// Pick chooses the dialect to speak with a model, before it is loaded.
+	// Pick chooses the dialect to speak with a model. It is asked whenever that
+	// is needed, so that it can go by what only a loaded model tells, and
+	// answers alike for the same Info.
 	Pick func(llm.Info) harness.Harness
 }
 
@@ -118,8 +120,7 @@ func (p *Provider) Open(_ context.Context, name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &completer{p, e, f.info()}
-	return &model{harness.Model(c, p.o.Pick(c.Info())), c}, nil
+	return &model{&completer{p, e, f.info()}}, nil
 }
 
 func (p *Provider) find(name string) (File, error) {

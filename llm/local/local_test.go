@@ -266,6 +266,74 @@ func TestCrashIsSurvived(t *testing.T) {
 	}
 }
 
+// The dialect is picked by what the loaded model tells, before the first
+// request is written.
+func TestPickKnowsTheModel(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a.gguf")
+	if err := tiny.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	var wrote []llm.Info
+	p := local.New(local.Options{
+		Shelf:  shelf{{Name: "a", Path: path}},
+		Engine: engine.Options{LibDir: libDir(t), Threads: 1, Launch: engine.Exec(self)},
+		Pick:   func(i llm.Info) harness.Harness { return noting{&wrote, i} },
+	})
+	defer p.Close()
+	m := open(t, p, "a")
+	if h := m.Info().Harness; h != "unknown" {
+		t.Errorf("before loading: %s", h)
+	}
+	phases := ""
+	for d, err := range m.Generate(t.Context(), request(3)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Load != nil && !strings.HasSuffix(phases, d.Load.Phase) {
+			phases += " " + d.Load.Phase
+		}
+	}
+	if phases != " load prompt" {
+		t.Errorf("phases:%s", phases)
+	}
+	if len(wrote) != 1 || wrote[0].ChatTemplate != tiny.Template || wrote[0].Parameters == 0 || m.Info().Harness != "known" {
+		t.Errorf("written for %+v", wrote)
+	}
+	if err := m.(llm.Loader).Unload(); err != nil {
+		t.Fatal(err)
+	}
+	for range m.Generate(t.Context(), request(3)) {
+		break // leaving while it loads ends the stream
+	}
+	if _, _, err := m.Generate(t.Context(), request(3)).Collect(); err != nil {
+		t.Errorf("after leaving early: %v", err)
+	}
+}
+
+// noting is a dialect that notes for which model it writes.
+type noting struct {
+	wrote *[]llm.Info
+	info  llm.Info
+}
+
+func (n noting) Name() string {
+	if n.info.ChatTemplate == "" {
+		return "unknown"
+	}
+	return "known"
+}
+
+func (n noting) Render(req *llm.Request) (harness.Prompt, error) {
+	*n.wrote = append(*n.wrote, n.info)
+	return plain{}.Render(req)
+}
+
+func (noting) Parser(*llm.Request) harness.Parser { return plainParser{} }
+
 func TestClosed(t *testing.T) {
 	p, _ := newProvider(t, "nowhere")
 	a := open(t, p, "a")

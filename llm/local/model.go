@@ -9,10 +9,42 @@ import (
 	"atoll/llm/harness"
 )
 
-// A model is an llm.Model that can be loaded and unloaded.
-type model struct {
-	llm.Model
-	c *completer
+// A model is an llm.Model that can be loaded and unloaded. It is loaded before
+// a request is written, for the model's file says in which dialect.
+type model struct{ c *completer }
+
+func (m *model) spoken() llm.Model { return harness.Model(m.c, m.c.p.o.Pick(m.c.Info())) }
+
+// Info implements [llm.Model]. The dialect of a model that was never loaded is
+// the one that suits an unknown model.
+func (m *model) Info() llm.Info { return m.spoken().Info() }
+
+func (m *model) Generate(ctx context.Context, req *llm.Request) llm.Stream {
+	return func(yield func(llm.Delta, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		left := false
+		err := m.Load(ctx, func(done float64) {
+			if !left && !yield(llm.Delta{Load: &llm.Load{Phase: "load", Done: done}}, nil) {
+				left = true
+				cancel()
+			}
+		})
+		switch {
+		case left:
+		case err != nil:
+			yield(llm.Delta{}, err)
+		default:
+			m.spoken().Generate(ctx, req)(yield)
+		}
+	}
+}
+
+func (m *model) Count(ctx context.Context, req *llm.Request) (int, error) {
+	if err := m.Load(ctx, nil); err != nil {
+		return 0, err
+	}
+	return m.spoken().Count(ctx, req)
 }
 
 func (m *model) Load(ctx context.Context, progress func(done float64)) error {

@@ -72,6 +72,10 @@ type Loaded struct {
 	ContextTrain int    `json:"contextTrain"` // tokens the model was trained for
 	Device       string `json:"device"`       // what computes
 	Description  string `json:"description"`  // the library's words for the model
+	// ChatTemplate is the source of the model's own chat template, for the host
+	// to see what the model was trained on; only the worker renders it.
+	ChatTemplate string `json:"chatTemplate"`
+	Parameters   int64  `json:"parameters"` // weights
 }
 
 // A Fault is an error of the worker, fit to be read by a person.

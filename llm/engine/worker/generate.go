@@ -26,11 +26,11 @@ func (m *model) complete(p harness.Prompt, stopped func() bool, send func(wire.E
 	if p.Max > 0 {
 		limit = min(limit, p.Max)
 	}
-	chain, err := m.sampler(p)
+	pick, err := m.picker(p)
 	if err != nil {
 		return llm.Done{}, err
 	}
-	defer llama.SamplerFree(chain)
+	defer pick.free()
 
 	start := time.Now()
 	cached, err := m.read(tokens, stopped, send)
@@ -39,14 +39,14 @@ func (m *model) complete(p harness.Prompt, stopped func() bool, send func(wire.E
 	}
 	done := llm.Done{Usage: llm.Usage{Prompt: len(tokens), Cached: cached, PromptNS: time.Since(start).Nanoseconds()}}
 	start = time.Now()
-	err = m.generate(chain, limit, newCutter(p), stopped, send, &done)
+	err = m.generate(pick, limit, newCutter(p), stopped, send, &done)
 	done.Usage.OutputNS = time.Since(start).Nanoseconds()
 	return done, err
 }
 
 // generate samples up to limit tokens, sends their text, and sets in done how
 // many there were and why they ended.
-func (m *model) generate(chain llama.Sampler, limit int, cut *cutter, stopped func() bool, send func(wire.Event) error, done *llm.Done) error {
+func (m *model) generate(pick *picker, limit int, cut *cutter, stopped func() bool, send func(wire.Event) error, done *llm.Done) error {
 	say := func(text string) error {
 		if text == "" {
 			return nil
@@ -57,13 +57,17 @@ func (m *model) generate(chain llama.Sampler, limit int, cut *cutter, stopped fu
 		if stopped() {
 			return errCancelled
 		}
-		t := llama.SamplerSample(chain, m.context, -1)
+		t := llama.SamplerSample(pick.chain, m.context, -1)
 		if llama.VocabIsEOG(m.vocab, t) || t == llama.TokenNull {
 			done.Stop = llm.StopEnd
 			return say(cut.flush())
 		}
+		piece, tokens, err := pick.lock(m, t)
+		if err != nil {
+			return err
+		}
 		done.Usage.Output++
-		text, met := cut.push(m.piece(t))
+		text, met := cut.push(piece)
 		if err := say(text); err != nil {
 			return err
 		}
@@ -75,7 +79,7 @@ func (m *model) generate(chain llama.Sampler, limit int, cut *cutter, stopped fu
 			done.Stop = llm.StopLength
 			return say(cut.flush())
 		}
-		if err := m.decode([]llama.Token{t}); err != nil {
+		if err := m.decode(tokens); err != nil {
 			return err
 		}
 	}

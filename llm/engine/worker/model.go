@@ -74,9 +74,13 @@ func load(l wire.Load, s *server, send func(wire.Event) error) (*model, error) {
 	m.about = wire.Loaded{
 		Context: m.size, ContextTrain: shape.trained,
 		Device: device(l.GPULayers, log), Description: llama.ModelDesc(m.handle),
+		ChatTemplate: cutTemplate(llama.ModelChatTemplate(m.handle, "")), Parameters: int64(llama.ModelNParams(m.handle)),
 	}
 	return m, nil
 }
+
+// cutTemplate bounds what a model file can have sent to the host.
+func cutTemplate(source string) string { return clean(source[:min(len(source), 1<<20)]) }
 
 func loadFile(l wire.Load, stopped func() bool, send func(wire.Event) error) (llama.Model, error) {
 	if err := send(progress("load", 0)); err != nil {

@@ -64,7 +64,7 @@ func (w *writer) write(p harness.Prompt) ([]string, error) {
 	for i, t := range p.Messages {
 		turns[i] = harness.Turn{Role: t.Role, Content: w.disarm(t.Content)}
 	}
-	text, err := w.template.render(turns)
+	text, err := w.template.render(turns, p.Tools...)
 	if err != nil {
 		return nil, err
 	}

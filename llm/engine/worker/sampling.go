@@ -58,11 +58,12 @@ func (s sampling) with(r llm.Sampling) sampling {
 	return s
 }
 
-// sampler returns the chain for p; the caller frees it.
-func (m *model) sampler(p harness.Prompt) (llama.Sampler, error) {
+// sampler returns the chain for p, with its grammar or without; the caller
+// frees it.
+func (m *model) sampler(p harness.Prompt, locked bool) (llama.Sampler, error) {
 	s := m.defaults.with(p.Sampling)
 	chain := llama.SamplerChainInit(llama.SamplerChainDefaultParams())
-	if p.Grammar != "" {
+	if p.Grammar != "" && locked {
 		// First, so that no other step can throw away all that it allows.
 		g := llama.SamplerInitGrammar(m.vocab, clean(p.Grammar), "root")
 		if g == 0 {

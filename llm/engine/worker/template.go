@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"atoll/llm"
 	"atoll/llm/engine/wire"
 	"atoll/llm/harness"
 
@@ -49,8 +50,8 @@ func newTemplate(source, bos, eos string) (*template, error) {
 	return t, nil
 }
 
-// render writes turns and the beginning of the answer.
-func (t *template) render(turns []harness.Turn) (string, error) {
+// render writes turns and the beginning of the answer, and offers tools.
+func (t *template) render(turns []harness.Turn, tools ...llm.Tool) (string, error) {
 	messages := make([]jinja.Value, len(turns))
 	for i, turn := range turns {
 		d := jinja.NewDict()
@@ -63,6 +64,13 @@ func (t *template) render(turns []harness.Turn) (string, error) {
 		"add_generation_prompt": jinja.NewBool(true),
 		"bos_token":             jinja.NewString(t.bos),
 		"eos_token":             jinja.NewString(t.eos),
+	}
+	if len(tools) > 0 {
+		offered, err := toolValues(tools)
+		if err != nil {
+			return "", err
+		}
+		vars["tools"] = offered
 	}
 	var out string
 	err := t.limits.run(func() (err error) {

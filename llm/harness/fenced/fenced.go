@@ -10,6 +10,7 @@ import (
 
 	"atoll/llm"
 	"atoll/llm/harness"
+	"atoll/llm/harness/block"
 )
 
 //go:embed system.md
@@ -25,7 +26,9 @@ const (
 const defaultMax = 1024
 
 // Harness writes and reads the dialect. The zero value is ready.
-type Harness struct{}
+type Harness struct {
+	System string // the system prompt; empty: the package's own
+}
 
 // Name returns "atoll-small".
 func (Harness) Name() string { return "atoll-small" }
@@ -36,9 +39,13 @@ func (Harness) Name() string { return "atoll-small" }
 // after its code is an invented output; before that, an answer may quote
 // tables and text in fences. The parser decides about fences that stand in a
 // string of the program ([harness.Resumer]).
-func (Harness) Render(req *llm.Request) (harness.Prompt, error) {
+func (h Harness) Render(req *llm.Request) (harness.Prompt, error) {
+	prompt := h.System
+	if prompt == "" {
+		prompt = system
+	}
 	p := harness.Prompt{
-		Messages: []harness.Turn{{Role: string(llm.System), Content: strings.TrimSpace(system)}},
+		Messages: []harness.Turn{{Role: string(llm.System), Content: strings.TrimSpace(prompt)}},
 		Stop:     closings(),
 		Arm:      openings(),
 		Sampling: req.Sampling,
@@ -115,7 +122,7 @@ func assistantText(m llm.Message) string {
 func (Harness) Parser(req *llm.Request) harness.Parser {
 	p := &parser{forced: req.RequireCall}
 	if p.forced {
-		m, _ := markIn(strings.TrimSpace(opening))
+		m, _ := block.MarkIn(strings.TrimSpace(opening))
 		p.open(m)
 	}
 	return p

@@ -6,6 +6,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"atoll/llm/harness/block"
 )
 
 // Some models were trained to call tools with JSON and do so unasked:
@@ -63,7 +65,7 @@ func readObject(s string, end bool) (v verdict, code, rest string) {
 	}
 	var a struct{ Language, Code string }
 	a.Language = "python" // where the model names none: there is no other
-	if json.Unmarshal(args, &a) != nil || !isTool(c.Name) || !isPython(a.Language) || strings.TrimSpace(a.Code) == "" {
+	if json.Unmarshal(args, &a) != nil || !isTool(c.Name) || block.Language(a.Language) != "python" || strings.TrimSpace(a.Code) == "" {
 		return broken, "", ""
 	}
 	return called, a.Code, s[dec.InputOffset():]

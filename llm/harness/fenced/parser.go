@@ -6,6 +6,7 @@ import (
 
 	"atoll/llm"
 	"atoll/llm/harness"
+	"atoll/llm/harness/block"
 )
 
 // parser reads lines as they come:
@@ -24,14 +25,14 @@ import (
 // lines, objects not at all.
 type parser struct {
 	state  state
-	forced bool   // the answer began inside a block
-	line   string // the current line
-	sent   int    // bytes of it that were passed on
-	fence  mark   // what opened the block
+	forced bool       // the answer began inside a block
+	line   string     // the current line
+	sent   int        // bytes of it that were passed on
+	fence  block.Mark // what opened the block
 	called bool
 	err    error
 
-	program // in code
+	program *block.Program // in code
 
 	first string // quote, object: the lines of a block that may hold an object
 	held  string // object: its lines
@@ -49,7 +50,7 @@ const (
 
 // Push implements [harness.Parser].
 func (p *parser) Push(piece string) []llm.Delta {
-	var out deltas
+	var out block.Deltas
 	p.feed(&out, piece)
 	return out
 }
@@ -60,7 +61,7 @@ func (p *parser) Stopped(stop string) (ds []llm.Delta, ended bool) {
 	return ds, p.state == over
 }
 
-func (p *parser) feed(out *deltas, s string) {
+func (p *parser) feed(out *block.Deltas, s string) {
 	for s != "" {
 		part, rest, whole := strings.Cut(s, "\n")
 		p.line += part
@@ -70,7 +71,7 @@ func (p *parser) feed(out *deltas, s string) {
 			p.endLine(out, "\n")
 		case p.state == prose, p.state == quote && p.first == "":
 			if safe := settled(p.line); safe > p.sent {
-				out.text(p.line[p.sent:safe])
+				out.Text(p.line[p.sent:safe])
 				p.sent = safe
 			}
 		}
@@ -80,14 +81,14 @@ func (p *parser) feed(out *deltas, s string) {
 // settled returns how much of the beginning of a line of prose stays prose
 // whatever follows in the line.
 func settled(line string) int {
-	at := debris(line, false, true)
+	at := block.Debris(line, false, true)
 	if i := strings.IndexByte(line, '{'); i >= 0 {
-		at = min(at, len(trim(line[:i])))
+		at = min(at, len(block.Trim(line[:i])))
 	}
 	end := strings.LastIndexByte(line, '`') + 1
 	row := len(strings.TrimRight(line[:end], "`"))
 	if end-row >= 3 || end > 0 && end == len(line) {
-		at = min(at, len(trim(line[:row])))
+		at = min(at, len(block.Trim(line[:row])))
 	}
 	text := strings.TrimLeft(line, " \t")
 	if strings.HasPrefix(text, "~~~") || strings.HasPrefix("~~~", text) || strings.TrimSpace(line[:at]) == "" {
@@ -98,7 +99,7 @@ func settled(line string) int {
 
 // endLine reads the current line, which ends in end: nothing at the end of
 // the output.
-func (p *parser) endLine(out *deltas, end string) {
+func (p *parser) endLine(out *block.Deltas, end string) {
 	line, sent := p.line, p.sent
 	p.line, p.sent = "", 0
 	switch p.state {
@@ -114,28 +115,28 @@ func (p *parser) endLine(out *deltas, end string) {
 	}
 }
 
-func (p *parser) proseLine(out *deltas, line string, sent int, end string) {
-	clean := trim(line)
-	m, ok := markIn(clean)
+func (p *parser) proseLine(out *block.Deltas, line string, sent int, end string) {
+	clean := block.Trim(line)
+	m, ok := block.MarkIn(clean)
 	switch {
-	case ok && m.opensPython():
-		if !m.first() {
-			out.text(m.before[sent:] + end)
+	case ok && m.Opens() == "python":
+		if !m.First() {
+			out.Text(m.Before[sent:] + end)
 		}
 		p.open(m)
 		return
-	case ok && m.first():
+	case ok && m.First():
 		p.state, p.fence = quote, m
-		switch language(m.info) {
+		switch block.Label(m.Info) {
 		case "", "json", "tool_call", "tool":
 			p.first = clean + end
 		default:
-			out.text(clean + end)
+			out.Text(clean + end)
 		}
 		return
 	}
 	if at := begin.FindStringIndex(clean); at != nil {
-		out.text(trim(clean[:at[0]])[sent:])
+		out.Text(block.Trim(clean[:at[0]])[sent:])
 		p.state, p.held = object, clean[at[0]:]+end
 		p.judge(out, false)
 		return
@@ -143,14 +144,14 @@ func (p *parser) proseLine(out *deltas, line string, sent int, end string) {
 	if clean != line && strings.TrimSpace(clean) == "" {
 		return // tokens and nothing else
 	}
-	out.text(clean[sent:] + end)
+	out.Text(clean[sent:] + end)
 }
 
-func (p *parser) quoteLine(out *deltas, line string, sent int, end string) {
-	m, ok := markIn(trim(line))
-	closed := ok && m.closes(p.fence)
+func (p *parser) quoteLine(out *block.Deltas, line string, sent int, end string) {
+	m, ok := block.MarkIn(block.Trim(line))
+	closed := ok && m.Closes(p.fence)
 	if closed || end == "" {
-		line = trim(line)
+		line = block.Trim(line)
 	}
 	if p.first != "" {
 		text := strings.TrimSpace(line)
@@ -163,10 +164,10 @@ func (p *parser) quoteLine(out *deltas, line string, sent int, end string) {
 			p.judge(out, false)
 			return
 		}
-		out.text(p.first)
+		out.Text(p.first)
 		p.first = ""
 	}
-	out.text(line[sent:] + end)
+	out.Text(line[sent:] + end)
 	if closed {
 		p.state = prose
 	}
@@ -174,7 +175,7 @@ func (p *parser) quoteLine(out *deltas, line string, sent int, end string) {
 
 // judge decides about the object as far as it came; end says that no more
 // comes. What is no call is read again, as what it is.
-func (p *parser) judge(out *deltas, end bool) {
+func (p *parser) judge(out *block.Deltas, end bool) {
 	v, src, _ := readObject(p.held, end)
 	if v == pending {
 		return
@@ -192,16 +193,16 @@ func (p *parser) judge(out *deltas, end bool) {
 			p.state = quote
 		}
 		line, rest, whole := strings.Cut(held, "\n")
-		out.text(first + line)
+		out.Text(first + line)
 		if whole {
-			out.text("\n")
+			out.Text("\n")
 		}
 		p.feed(out, rest)
 	}
 }
 
 // call ends the answer with a call, fail with an error.
-func (p *parser) call(out *deltas, src string) {
+func (p *parser) call(out *block.Deltas, src string) {
 	p.state, p.called = over, true
 	*out = append(*out, llm.Delta{Call: harness.NewCodeCall("", "python", src)})
 }
@@ -213,10 +214,10 @@ func (p *parser) fail(why string) {
 // Close implements [harness.Parser]. An open block is complete when the model
 // ended on its own outside of strings, and never runs when it was cut off.
 func (p *parser) Close(truncated bool) ([]llm.Delta, error) {
-	var out deltas
+	var out block.Deltas
 	if p.state == code && truncated { // even a whole fence may be the start of more
-		if m, ok := markIn(trim(p.line)); !ok || !m.closes(p.fence) {
-			p.add(&out, p.line, "")
+		if m, ok := block.MarkIn(block.Trim(p.line)); !ok || !m.Closes(p.program.Fence()) {
+			out.Code(p.program.Add(p.line, ""))
 		}
 		p.line = ""
 	}
@@ -229,15 +230,15 @@ func (p *parser) Close(truncated bool) ([]llm.Delta, error) {
 			p.endLine(&out, "")
 		}
 	}
-	out.text(p.first)
+	out.Text(p.first)
 	p.first = ""
 	if p.state == code {
 		switch {
 		case truncated:
 			p.fail("the program was cut off before its end")
-		case p.src.inString():
+		case p.program.InString():
 			p.fail("the program ends inside a string")
-		case strings.TrimSpace(p.text.String()) == "":
+		case p.program.Blank():
 			p.fail("the program is empty")
 		default:
 			p.endCode(&out)

@@ -1,6 +1,9 @@
-package fenced
+package block
 
 import "strings"
+
+// Tokens are the spellings that [Trim] knows.
+func Tokens() []string { return tokens[:] }
 
 // tokens are marks of chat templates that a model writes as text when its
 // turn is over: of ChatML, Llama, Phi, Zephyr, Gemma, Mistral, DeepSeek,
@@ -15,16 +18,16 @@ var tokens = [...]string{
 	"<tool_call>", "</tool_call>",
 }
 
-// trim returns line without the tokens at its end. A line that ends in none
+// Trim returns line without the tokens at its end. A line that ends in none
 // is returned as it is, space included.
-func trim(line string) string {
-	return line[:debris(line, false, false)]
+func Trim(line string) string {
+	return line[:Debris(line, false, false)]
 }
 
-// debris returns where the tokens, and one or two back-ticks if ticks is set, at the
+// Debris returns where the tokens, and one or two back-ticks if ticks is set, at the
 // end of line begin; len(line) if there are none. With partial set, the start
 // of one counts too.
-func debris(line string, ticks, partial bool) int {
+func Debris(line string, ticks, partial bool) int {
 	at, rest := len(line), line
 	if partial {
 		for _, t := range tokens {

@@ -1,11 +1,12 @@
-package fenced
+package block
 
 import "atoll/llm"
 
-// deltas joins neighbours of the same kind, so that one piece makes few.
-type deltas []llm.Delta
+// Deltas joins neighbours of the same kind, so that one piece makes few.
+type Deltas []llm.Delta
 
-func (d *deltas) text(s string) {
+// Text adds prose.
+func (d *Deltas) Text(s string) {
 	if s == "" {
 		return
 	}
@@ -16,7 +17,8 @@ func (d *deltas) text(s string) {
 	*d = append(*d, llm.Delta{Text: s})
 }
 
-func (d *deltas) code(s string) {
+// Code adds source text.
+func (d *Deltas) Code(s string) {
 	if s == "" {
 		return
 	}
