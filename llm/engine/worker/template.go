@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime/metrics"
 	"strings"
 	"time"
@@ -33,13 +34,19 @@ type template struct {
 	limits   limits
 }
 
+// lostNewline is the end of a line between a value and a block. jinja v1.8.0
+// takes it for the block's indentation and drops it, and does not when there is
+// an indentation, which lstrip_blocks then takes away.
+var lostNewline = regexp.MustCompile(`([^-\s][ \t]*}}\r?\n)(\{[%#][^-+])`)
+
 // newTemplate compiles source, the template in a model file, under the rules
 // of Hugging Face: jinja already follows trim_blocks and lstrip_blocks; the
 // one newline at the end of the source that Python's Jinja2 drops is dropped
-// here.
+// here, and the one between a value and a block is kept.
 func newTemplate(source, bos, eos string) (*template, error) {
 	t := &template{bos: bos, eos: eos, limits: usualLimits()}
 	source = strings.TrimSuffix(strings.TrimSuffix(source, "\n"), "\r")
+	source = lostNewline.ReplaceAllString(source, "${1} $2")
 	err := t.limits.run(func() (err error) {
 		t.compiled, err = jinja.Compile(source)
 		return err
