@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package sandbox
 
 import (
@@ -31,6 +33,8 @@ const (
 	cmdKill      = "kill\n"
 	cmdSweep     = "sweep\n"  // answered by eventSwept
 	cmdRecord    = "record\n" // answered by eventRecord
+	// cmdLayer starts "layer begin NAME" and "layer end", answered by eventLayer.
+	cmdLayer = "layer "
 )
 
 // Bounds of one line between host and helper.
@@ -145,7 +149,7 @@ func readOrder() (order, *bufio.Reader, error) {
 	// Whatever else the host had open without close-on-exec ends here.
 	unix.CloseOnExec(controlFD)
 	unix.CloseOnExec(reportFD)
-	if err := unix.CloseRange(filesFD, ^uint(0)>>1&0x7fffffff, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+	if err := closeInherited(); err != nil {
 		return o, nil, fmt.Errorf("close inherited files: %w", err)
 	}
 	return o, r, nil
