@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,6 +26,8 @@ const (
 	stageFull  = "full"  // process 1 of new namespaces
 	stageGuard = "guard" // reduced mode: supervises from outside the boundary
 	stageEnter = "enter" // reduced mode: restricts itself and becomes the program
+	// stageSeatbelt is all there is on macOS: the helper supervises sandbox-exec.
+	stageSeatbelt = "seatbelt"
 )
 
 // Commands on the control pipe.
@@ -96,6 +99,9 @@ type facts struct {
 	Landlock int  `json:"landlock"` // ABI
 	Counted  bool `json:"counted"`  // refused calls are counted
 	PidMax   bool `json:"pid_max"`  // the kernel itself caps process numbers
+	// Program is, on macOS, the number of the program and Began when it started.
+	Program int   `json:"program,omitempty"`
+	Began   int64 `json:"began,omitempty"`
 	// Layer says why a layer could not be put on when it was tried.
 	Layer string `json:"layer,omitempty"`
 }
@@ -117,6 +123,39 @@ func failed(step string, err error) error {
 		return nil
 	}
 	return &stepError{step, err}
+}
+
+// resolve returns the paths behind all symbolic links, and notes the others in Links.
+func (o *order) resolve(paths []string) ([]string, error) {
+	var out []string
+	for _, path := range paths {
+		real, err := realPath(path)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, real); real != path {
+			o.Links[path] = real
+		}
+	}
+	return out, nil
+}
+
+// linksTo returns path, and every link that follows on the way to real.
+func linksTo(path, real string) []string {
+	var out []string
+	const most = 40 // links in a row, as for the kernel
+	for path != real && len(out) < most {
+		out = append(out, path)
+		target, err := os.Readlink(path)
+		if err != nil { // only a folder on the way is a link
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = filepath.Clean(target)
+	}
+	return out
 }
 
 // parseOrder reads the line with the order.

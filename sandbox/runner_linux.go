@@ -92,24 +92,11 @@ func newOrder(p Policy, c Command) (order, error) {
 	if o.Env == nil {
 		o.Env = []string{}
 	}
-	resolve := func(paths []string) ([]string, error) {
-		var out []string
-		for _, path := range paths {
-			real, err := filepath.EvalSymlinks(path)
-			if err != nil {
-				return nil, err
-			}
-			if out = append(out, real); real != path {
-				o.Links[path] = real
-			}
-		}
-		return out, nil
-	}
 	var err error
-	if o.Read, err = resolve(p.Read); err != nil {
+	if o.Read, err = o.resolve(p.Read); err != nil {
 		return o, err
 	}
-	if o.Write, err = resolve(p.Write); err != nil {
+	if o.Write, err = o.resolve(p.Write); err != nil {
 		return o, err
 	}
 	if err := o.protect(); err != nil {
@@ -132,22 +119,16 @@ func newOrder(p Policy, c Command) (order, error) {
 	if !o.shows(real) {
 		o.Read = append(o.Read, real)
 	}
-	const most = 40 // links in a row, as for the kernel
-	for path, n := c.Path, 0; path != real && n < most; n++ {
+	for _, path := range linksTo(c.Path, real) {
 		if !o.shows(path) {
 			o.Links[path] = real
 		}
-		target, err := os.Readlink(path)
-		if err != nil { // only a folder on the way is a link
-			break
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = filepath.Clean(target)
 	}
 	return o, nil
 }
+
+// realPath returns the path behind all symbolic links.
+func realPath(path string) (string, error) { return filepath.EvalSymlinks(path) }
 
 // shows reports whether path exists inside without our doing.
 func (o order) shows(path string) bool {

@@ -1,0 +1,76 @@
+package sandbox
+
+import "sync"
+
+// A procRow is what the process table of macOS says of one process.
+type procRow struct {
+	pid, parent, group, session int
+	start                       int64 // microseconds; with pid it names a process for good
+	ended                       bool  // a zombie
+}
+
+// A lineage follows the descendants of a program, where the system has no group
+// that a process cannot leave. Whoever was seen once is known by his number and
+// start, whatever becomes of his parent; whoever stays in the program's group or
+// session is found in any case. One that leaves both, and loses its parent,
+// between two looks is lost.
+type lineage struct {
+	root  int   // the program, which leads its group and session
+	start int64 // of the program
+
+	mu    sync.Mutex
+	known map[int]int64 // starts by number, of those that lived at the last look
+}
+
+// living returns those of a process table that belong to the program, itself
+// included, and remembers them.
+func (l *lineage) living(table []procRow) []int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	// When another process has the program's number, groups and sessions of that
+	// number are not the program's.
+	reused := false
+	for _, r := range table {
+		reused = reused || r.pid == l.root && r.start != l.start
+	}
+	now := map[int]int64{}
+	for grown := true; grown; {
+		grown = false
+		for _, r := range table {
+			if _, seen := now[r.pid]; seen || r.ended || r.pid <= 1 {
+				continue
+			}
+			start, before := l.known[r.pid]
+			_, child := now[r.parent]
+			if before && start == r.start || child || !reused && (r.pid == l.root || r.group == l.root || r.session == l.root) {
+				now[r.pid] = r.start
+				grown = true
+			}
+		}
+	}
+	l.known = now
+	out := make([]int, 0, len(now))
+	for pid := range now {
+		out = append(out, pid)
+	}
+	return out
+}
+
+// last returns whom the last look has found, for when there is no other.
+func (l *lineage) last() []int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]int, 0, len(l.known))
+	for pid := range l.known {
+		out = append(out, pid)
+	}
+	return out
+}
+
+// is reports whether a row is the one of that number that was found.
+func (l *lineage) is(r procRow) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	start, ok := l.known[r.pid]
+	return ok && start == r.start
+}

@@ -1,0 +1,67 @@
+package sandbox
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLineage(t *testing.T) {
+	row := func(pid, parent, group, session int, start int64) procRow {
+		return procRow{pid: pid, parent: parent, group: group, session: session, start: start}
+	}
+	ended := func(r procRow) procRow { r.ended = true; return r }
+	others := []procRow{row(1, 0, 1, 1, 1), row(50, 1, 50, 50, 10), row(51, 50, 50, 50, 11), row(60, 50, 60, 60, 19)} // 60 is the helper
+	program := row(100, 60, 100, 100, 20)
+	daemon := row(102, 101, 102, 102, 31)
+	orphan := row(102, 1, 102, 102, 31)
+	for name, tt := range map[string]struct {
+		looks [][]procRow // one table after the other
+		want  []int       // at the last
+	}{
+		"alone":                   {[][]procRow{{program}}, []int{100}},
+		"child and grandchild":    {[][]procRow{{row(102, 101, 100, 100, 31), program, row(101, 100, 100, 100, 30)}}, []int{100, 101, 102}},
+		"orphan in the group":     {[][]procRow{{program, row(101, 1, 100, 100, 30)}}, []int{100, 101}},
+		"orphan in the session":   {[][]procRow{{program, row(101, 1, 101, 100, 30)}}, []int{100, 101}},
+		"after the program":       {[][]procRow{{row(101, 1, 100, 100, 30)}}, []int{101}},
+		"daemon that was seen":    {[][]procRow{{program, row(101, 100, 101, 101, 30), daemon}, {program, orphan}}, []int{100, 102}},
+		"child of a known orphan": {[][]procRow{{program, row(101, 100, 101, 101, 30), daemon}, {orphan, row(103, 102, 103, 103, 40)}}, []int{102, 103}},
+		"zombies do not live":     {[][]procRow{{program, ended(row(101, 100, 100, 100, 30))}}, []int{100}},
+		// What the guarantee "kill" says does not hold.
+		"daemon that was not seen": {[][]procRow{{program}, {program, orphan}}, []int{100}},
+		"number given out again":   {[][]procRow{{program, row(101, 100, 101, 101, 30)}, {program, row(101, 1, 101, 101, 99)}}, []int{100}},
+		"program's number given out again": {[][]procRow{{program, row(101, 100, 101, 101, 30)},
+			{row(100, 50, 100, 100, 98), row(104, 100, 100, 100, 99), row(101, 1, 101, 101, 30)}}, []int{101}},
+		"all gone": {[][]procRow{{program}, {}}, []int{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &lineage{root: 100, start: 20}
+			var got []int
+			for _, table := range tt.looks {
+				got = l.living(append(slices.Clone(others), table...))
+			}
+			slices.Sort(got)
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Error(d)
+			}
+			last := l.last()
+			slices.Sort(last)
+			if d := cmp.Diff(got, last); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// A number is killed only as long as it names the process that was found.
+func TestLineageIs(t *testing.T) {
+	l := &lineage{root: 100, start: 20}
+	program := procRow{pid: 100, group: 100, session: 100, start: 20}
+	l.living([]procRow{program})
+	later := program
+	later.start = 21
+	if !l.is(program) || l.is(later) || l.is(procRow{pid: 7, start: 20}) {
+		t.Error("a process is taken for another")
+	}
+}
