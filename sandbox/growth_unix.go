@@ -194,6 +194,9 @@ func diskUsage(at int, name string, depth int) (int64, error) {
 		if err == unix.EACCES && st.Uid == uint32(unix.Geteuid()) {
 			return 0, errClosed
 		}
+		if err == unix.EMFILE { // deeper than the helper may open files
+			return 0, err
+		}
 		return sum, nil
 	}
 	defer unix.Close(fd)

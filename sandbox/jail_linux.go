@@ -5,10 +5,16 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
+)
+
+// Stages of the helper.
+const (
+	stageFull  = "full"  // process 1 of new namespaces
+	stageGuard = "guard" // reduced mode: supervises from outside the boundary
+	stageEnter = "enter" // reduced mode: restricts itself and becomes the program
 )
 
 // JailMain is the sandbox helper. It reads an order from descriptor 3, builds
@@ -157,49 +163,10 @@ func lockDown(files []landlock.Rule, shared bool, calls []rule) (abi, listener i
 	return abi, listener, failed("seccomp", err)
 }
 
-// startProgram forks the program from the calling thread, whose restrictions
-// it inherits, and lets go of its files.
-func startProgram(o order) (int, error) {
-	files := []uintptr{0, 1, 2}
-	for i := range o.Files {
-		files = append(files, uintptr(filesFD+i))
-	}
-	dir := o.Dir
-	if dir == "" {
-		dir = "/"
-	}
-	if err := unix.Access(dir, unix.X_OK); err != nil {
-		return 0, fmt.Errorf("working folder %s: %w", dir, err)
-	}
-	pid, err := syscall.ForkExec(o.Path, append([]string{o.Path}, o.Args...), &syscall.ProcAttr{
-		Dir: dir, Env: o.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
-	})
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", o.Path, err)
-	}
-	return pid, releaseFiles(o.Files)
-}
-
-// releaseFiles lets go of the program's files. Otherwise the other ends of the
-// pipes would never see the program close them.
-func releaseFiles(extra int) error {
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("/dev/null: %w", err)
-	}
-	defer unix.Close(null)
-	for fd := range 3 {
-		if err := unix.Dup3(null, fd, 0); err != nil {
-			return err
-		}
-	}
-	for i := range extra {
-		unix.Close(filesFD + i)
-	}
-	return nil
-}
-
 // closeInherited marks every descriptor from filesFD on to be closed by exec.
 func closeInherited() error {
 	return unix.CloseRange(filesFD, ^uint(0)>>1&0x7fffffff, unix.CLOSE_RANGE_CLOEXEC)
 }
+
+// duplicate makes to the same as from, and open across an exec.
+func duplicate(from, to int) error { return unix.Dup3(from, to, 0) }

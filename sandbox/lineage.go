@@ -7,6 +7,7 @@ type procRow struct {
 	pid, parent, group, session int
 	start                       int64 // microseconds; with pid it names a process for good
 	ended                       bool  // a zombie
+	own                         bool  // of our own user, as the program always is
 }
 
 // A lineage follows the descendants of a program, where the system has no group
@@ -15,8 +16,8 @@ type procRow struct {
 // session is found in any case. One that leaves both, and loses its parent,
 // between two looks is lost.
 type lineage struct {
-	root  int   // the program, which leads its group and session
-	start int64 // of the program
+	root   int // the program, which leads its group and session
+	helper int // its parent, which starts nothing else
 
 	mu    sync.Mutex
 	known map[int]int64 // starts by number, of those that lived at the last look
@@ -27,17 +28,17 @@ type lineage struct {
 func (l *lineage) living(table []procRow) []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// When another process has the program's number, groups and sessions of that
-	// number are not the program's.
+	// When another process has the program's number by now, groups and sessions of
+	// that number are not the program's.
 	reused := false
 	for _, r := range table {
-		reused = reused || r.pid == l.root && r.start != l.start
+		reused = reused || r.pid == l.root && r.parent != l.helper
 	}
 	now := map[int]int64{}
 	for grown := true; grown; {
 		grown = false
 		for _, r := range table {
-			if _, seen := now[r.pid]; seen || r.ended || r.pid <= 1 {
+			if _, seen := now[r.pid]; seen || r.ended || !r.own || r.pid <= 1 {
 				continue
 			}
 			start, before := l.known[r.pid]

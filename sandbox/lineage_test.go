@@ -9,11 +9,13 @@ import (
 
 func TestLineage(t *testing.T) {
 	row := func(pid, parent, group, session int, start int64) procRow {
-		return procRow{pid: pid, parent: parent, group: group, session: session, start: start}
+		return procRow{pid: pid, parent: parent, group: group, session: session, start: start, own: true}
 	}
 	ended := func(r procRow) procRow { r.ended = true; return r }
 	others := []procRow{row(1, 0, 1, 1, 1), row(50, 1, 50, 50, 10), row(51, 50, 50, 50, 11), row(60, 50, 60, 60, 19)} // 60 is the helper
 	program := row(100, 60, 100, 100, 20)
+	foreign := row(101, 100, 100, 100, 30)
+	foreign.own = false
 	daemon := row(102, 101, 102, 102, 31)
 	orphan := row(102, 1, 102, 102, 31)
 	for name, tt := range map[string]struct {
@@ -33,10 +35,12 @@ func TestLineage(t *testing.T) {
 		"number given out again":   {[][]procRow{{program, row(101, 100, 101, 101, 30)}, {program, row(101, 1, 101, 101, 99)}}, []int{100}},
 		"program's number given out again": {[][]procRow{{program, row(101, 100, 101, 101, 30)},
 			{row(100, 50, 100, 100, 98), row(104, 100, 100, 100, 99), row(101, 1, 101, 101, 30)}}, []int{101}},
-		"all gone": {[][]procRow{{program}, {}}, []int{}},
+		"program that the kernel gives a new start": {[][]procRow{{program}, {row(100, 60, 100, 100, 25)}}, []int{100}},
+		"another user": {[][]procRow{{program, foreign}}, []int{100}},
+		"all gone":     {[][]procRow{{program}, {}}, []int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &lineage{root: 100, start: 20}
+			l := &lineage{root: 100, helper: 60}
 			var got []int
 			for _, table := range tt.looks {
 				got = l.living(append(slices.Clone(others), table...))
@@ -56,8 +60,8 @@ func TestLineage(t *testing.T) {
 
 // A number is killed only as long as it names the process that was found.
 func TestLineageIs(t *testing.T) {
-	l := &lineage{root: 100, start: 20}
-	program := procRow{pid: 100, group: 100, session: 100, start: 20}
+	l := &lineage{root: 100, helper: 60}
+	program := procRow{pid: 100, parent: 60, group: 100, session: 100, start: 20, own: true}
 	l.living([]procRow{program})
 	later := program
 	later.start = 21

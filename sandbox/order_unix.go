@@ -21,15 +21,6 @@ const (
 	filesFD   = 5
 )
 
-// Stages of the helper.
-const (
-	stageFull  = "full"  // process 1 of new namespaces
-	stageGuard = "guard" // reduced mode: supervises from outside the boundary
-	stageEnter = "enter" // reduced mode: restricts itself and becomes the program
-	// stageSeatbelt is all there is on macOS: the helper supervises sandbox-exec.
-	stageSeatbelt = "seatbelt"
-)
-
 // Commands on the control pipe.
 const (
 	cmdInterrupt = "interrupt\n"
@@ -108,6 +99,9 @@ type facts struct {
 
 // stepExec is the step whose failure is the caller's, not the machine's.
 const stepExec = "exec"
+
+// stepSeatbelt is the step at which sandbox-exec said what is wrong.
+const stepSeatbelt = "seatbelt"
 
 // stepError says which part of the boundary could not be built.
 type stepError struct {

@@ -19,9 +19,7 @@ func (refuser) reason() string {
 }
 
 func (r refuser) Start(_ context.Context, _ Policy, c Command) (Process, error) {
-	for _, f := range c.Files {
-		f.Close()
-	}
+	closeAll(c.Files)
 	return nil, refusal{r.reason()}
 }
 

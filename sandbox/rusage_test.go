@@ -8,21 +8,23 @@ import (
 	"unsafe"
 )
 
-// The structures as the headers of macOS write them.
+// The structures as the headers of macOS write them; what is not read has no name.
 type (
 	rusageInfoV1 struct {
-		uuid                                       [16]byte
-		user, system, pkgWakeups, interruptWakeups uint64
-		pageins, wired, resident, footprint        uint64
-		startAbs, exitAbs                          uint64
-		childUser, childSystem                     uint64
-		childPkgWakeups, childInterruptWakeups     uint64
-		childPageins, childElapsed                 uint64
+		_            [16]byte // uuid
+		user, system uint64
+		_            [5]uint64 // wakeups, page-ins, wired and resident size
+		footprint    uint64
+		_            [2]uint64 // start and exit
+		childUser    uint64
+		childSystem  uint64
+		_            [4]uint64 // the children's wakeups, page-ins and elapsed time
 	}
 	procTaskinfo struct {
-		virtual, resident, totalUser, totalSystem, threadsUser, threadsSystem uint64
-		policy, faults, pageins, cowFaults, sent, received                    int32
-		mach, unix, switches, threads, running, priority                      int32
+		_       [6]uint64 // sizes and times
+		_       [9]int32  // policy, faults, messages, calls and switches
+		threads int32
+		_       [2]int32 // running threads and priority
 	}
 )
 

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -102,6 +104,10 @@ func (p *process) started(ctx context.Context) (facts, error) {
 		return facts{}, ctx.Err()
 	default:
 		p.Wait()
+		if first.Step == stepSeatbelt {
+			text, _ := io.ReadAll(io.LimitReader(p.stderr.f, maxCommand)) // nobody writes any more
+			first.Error = strings.TrimSpace(first.Error + "; " + strings.ToValidUTF8(string(text), "?"))
+		}
 		p.closeEnds()
 		if first.Event != eventError {
 			first.Step, first.Error = "helper", p.Wait().Detail

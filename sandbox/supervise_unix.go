@@ -14,6 +14,48 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// startProgram forks the program from the calling thread, whose restrictions
+// it inherits, and lets go of its files.
+func startProgram(o order) (int, error) {
+	files := []uintptr{0, 1, 2}
+	for i := range o.Files {
+		files = append(files, uintptr(filesFD+i))
+	}
+	dir := o.Dir
+	if dir == "" {
+		dir = "/"
+	}
+	if err := unix.Access(dir, unix.X_OK); err != nil {
+		return 0, fmt.Errorf("working folder %s: %w", dir, err)
+	}
+	pid, err := syscall.ForkExec(o.Path, append([]string{o.Path}, o.Args...), &syscall.ProcAttr{
+		Dir: dir, Env: o.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", o.Path, err)
+	}
+	return pid, releaseFiles(o.Files)
+}
+
+// releaseFiles lets go of the program's files. Otherwise the other ends of the
+// pipes would never see the program close them.
+func releaseFiles(extra int) error {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("/dev/null: %w", err)
+	}
+	defer unix.Close(null)
+	for fd := range 3 {
+		if err := duplicate(null, fd); err != nil {
+			return err
+		}
+	}
+	for i := range extra {
+		unix.Close(filesFD + i)
+	}
+	return nil
+}
+
 // supervise returns how the program ended, or why it must end.
 func supervise(pid int, control *bufio.Reader, w *watcher, s sweeper) Exit {
 	ends := make(chan Exit, 4) // one from each; nobody waits for the losers

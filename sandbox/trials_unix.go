@@ -75,11 +75,11 @@ func (c *checker) trials(ctx context.Context) ([]trial, error) {
 	var out []trial
 	at := map[string]int{}
 	for _, a := range attempts {
-		outside, _, err := c.try(ctx, a, c.free)
+		free, err := c.try(ctx, a, c.free)
 		if err != nil {
 			return out, fmt.Errorf("%s, without the boundary: %w", a.trial, err)
 		}
-		inside, note, err := c.try(ctx, a, func(ctx context.Context, script string) (shellRun, error) {
+		bound, err := c.try(ctx, a, func(ctx context.Context, script string) (shellRun, error) {
 			return c.bound(ctx, policy, script)
 		})
 		if err != nil {
@@ -91,10 +91,15 @@ func (c *checker) trials(ctx context.Context) ([]trial, error) {
 			out = append(out, trial{Name: a.trial, Want: a.want, Outside: true, Inside: a.want})
 		}
 		t := &out[i]
-		t.Outside = t.Outside && outside
+		t.Outside = t.Outside && free.succeeded(a)
 		// What must be possible must be so in every way, what must not, in none.
+		// Against the boundary counts what the program claims, too.
+		inside := bound.succeeded(a)
+		if !a.want {
+			inside = bound.seen || bound.code == 0
+		}
 		if inside != a.want {
-			t.Inside, t.Note = inside, note
+			t.Inside, t.Note = inside, fmt.Sprintf("%s: status %d, %q.", a.script, bound.code, firstLine(bound.errs))
 		}
 	}
 	ends, err := c.ends(ctx, policy)
@@ -193,10 +198,15 @@ func (c *checker) connected(string) bool {
 type shellRun struct {
 	out, errs string
 	code      int
+	seen      bool // the effect
 }
 
-// try carries out one attempt and says whether it succeeded.
-func (c *checker) try(ctx context.Context, a attempt, run func(context.Context, string) (shellRun, error)) (bool, string, error) {
+func (r shellRun) succeeded(a attempt) bool {
+	return r.code == 0 && a.effect == nil || r.seen && (r.code == 0 || !a.want)
+}
+
+// try carries out one attempt.
+func (c *checker) try(ctx context.Context, a attempt, run func(context.Context, string) (shellRun, error)) (shellRun, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
 	if a.undo != nil {
@@ -208,22 +218,14 @@ func (c *checker) try(ctx context.Context, a attempt, run func(context.Context, 
 		err = ctx.Err()
 	}
 	if err != nil {
-		return false, "", err
+		return r, err
 	}
 	text, ok := strings.CutPrefix(r.out, begun)
 	if !ok {
-		return false, "", fmt.Errorf("the program did not begin: status %d, %q", r.code, firstLine(r.errs))
+		return r, fmt.Errorf("the program did not begin: status %d, %q", r.code, firstLine(r.errs))
 	}
-	note := fmt.Sprintf("%s: status %d", a.script, r.code)
-	if r.errs != "" {
-		note += ", " + firstLine(r.errs)
-	}
-	seen := a.effect != nil && a.effect(text)
-	if a.want {
-		return r.code == 0 && (seen || a.effect == nil), note + ".", nil
-	}
-	// Against the boundary counts what the program claims, too.
-	return seen || r.code == 0, note + ".", nil
+	r.seen = a.effect != nil && a.effect(text)
+	return r, nil
 }
 
 // firstLine returns the first line of a program's text, without odd characters.
@@ -246,7 +248,7 @@ func (c *checker) free(ctx context.Context, script string) (shellRun, error) {
 	if err != nil && !errors.As(err, &status) {
 		return shellRun{}, err
 	}
-	return shellRun{out.String(), errs.String(), cmd.ProcessState.ExitCode()}, nil
+	return shellRun{out: out.String(), errs: errs.String(), code: cmd.ProcessState.ExitCode()}, nil
 }
 
 // bound runs a script inside the boundary.

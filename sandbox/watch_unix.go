@@ -98,7 +98,7 @@ func (w *watcher) tmpPages() (n int64) {
 	for _, dir := range w.tmp {
 		var f unix.Statfs_t
 		if unix.Statfs(dir, &f) == nil {
-			n += int64(f.Blocks-f.Bfree) * f.Bsize
+			n += int64(f.Blocks-f.Bfree) * int64(f.Bsize)
 		}
 	}
 	return n
