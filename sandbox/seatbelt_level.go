@@ -22,6 +22,17 @@ var seatbeltWeak = []Guarantee{
 	{Name: "record of refusals", Detail: "What Seatbelt refuses is refused, but not counted."},
 }
 
+// seatbeltLevelOf judges a self-check; err says why it came to no end.
+func seatbeltLevelOf(found []trial, err error) Level {
+	l := levelOf(found, seatbeltWeak)
+	if err != nil {
+		l.Name = LevelNone
+		unfinished := Guarantee{Name: "sandbox", Detail: "The self-check came to no end: " + err.Error() + ".", Fix: whatToDo}
+		l.Guarantees = append([]Guarantee{unfinished}, l.Guarantees...)
+	}
+	return l
+}
+
 // whyNone is the reason for a level at which nothing is started.
 func whyNone(l Level) string {
 	for _, g := range l.Guarantees {

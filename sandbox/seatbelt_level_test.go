@@ -1,6 +1,9 @@
+//go:build linux || darwin
+
 package sandbox
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -15,21 +18,24 @@ func TestSeatbeltWeak(t *testing.T) {
 		}
 		seen = append(seen, g.Name)
 	}
-	if l := levelOf(allGood(), seatbeltWeak); l.Name != LevelReduced {
+	if l := seatbeltLevelOf(allGood(), nil); l.Name != LevelReduced {
 		t.Errorf("level %s", l.Name)
+	}
+	if l := seatbeltLevelOf(allGood(), errNotSwept); l.Name != LevelNone || !strings.Contains(whyNone(l), errNotSwept.Error()) {
+		t.Errorf("unfinished: %+v", l)
 	}
 }
 
 func TestWhyNone(t *testing.T) {
 	bad := allGood()
 	bad[3].Inside, bad[3].Note = true, "cat: status 0."
-	why := whyNone(levelOf(bad, seatbeltWeak))
+	why := whyNone(seatbeltLevelOf(bad, nil))
 	for _, part := range []string{bad[3].Name, "must be refused was possible", "status 0", "sandbox test"} {
 		if !strings.Contains(why, part) {
 			t.Errorf("%q lacks %q", why, part)
 		}
 	}
-	if why := whyNone(Level{Guarantees: []Guarantee{{Name: "sandbox", Detail: "It came to no end.", Fix: whatToDo}}}); !strings.Contains(why, whatToDo) {
+	if why := whyNone(seatbeltLevelOf(nil, errors.New("no home"))); !strings.Contains(why, "no home") || !strings.Contains(why, whatToDo) {
 		t.Errorf("%q", why)
 	}
 }

@@ -4,15 +4,11 @@ package sandbox
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -122,27 +118,20 @@ func (c *checker) prepare() (Policy, []attempt, func(), error) {
 			return p, nil, nil, err
 		}
 	}
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return p, nil, nil, err
-	}
 	socket := filepath.Join(work, "s")
-	local, err := net.Listen("unix", socket)
+	port, closeServers, err := c.serve(socket)
 	if err != nil {
-		tcp.Close()
 		return p, nil, nil, err
 	}
-	for _, l := range []net.Listener{tcp, local} {
-		go c.accept(l)
-	}
+	decoyProgram := victim{file: filepath.Join(in, "pid")}
 	stop := func() {
-		tcp.Close()
-		local.Close()
+		closeServers()
+		decoyProgram.end()
 	}
 	written, outside := filepath.Join(work, "written"), filepath.Join(out, "written")
 	c.env = []string{
 		"PATH=/usr/bin:/bin", "READABLE=" + readable, "DECOY=" + decoy, "WRITTEN=" + written, "OUTSIDE=" + outside, "FOLDER=" + c.home,
-		fmt.Sprintf("PORT=%d", tcp.Addr().(*net.TCPAddr).Port), "SOCKET=" + socket,
+		fmt.Sprintf("PORT=%d", port), "SOCKET=" + socket, "PID_FILE=" + decoyProgram.file,
 	}
 	p = Policy{Read: []string{in}, Write: []string{work}, Env: c.env}
 	reads := func(text string) bool { return strings.Contains(text, c.secret) }
@@ -164,112 +153,13 @@ func (c *checker) prepare() (Policy, []attempt, func(), error) {
 			return err != nil || string(text) != c.secret
 		}, undo: func() { _ = os.WriteFile(readable, []byte(c.secret), 0o600) }},
 	}
+	attempts = append(attempts, attempt{trial: "spares other programs", script: `kill "$(cat "$PID_FILE")"`, effect: decoyProgram.ended, undo: decoyProgram.anew})
 	attempts[2].effect, attempts[2].undo = wrote(written)
 	attempts[5].effect, attempts[5].undo = wrote(outside)
 	for _, script := range c.connects {
 		attempts = append(attempts, attempt{trial: "no network", script: script, effect: c.connected, undo: func() { c.accepted.Store(0) }})
 	}
 	return p, attempts, stop, nil
-}
-
-func (c *checker) accept(l net.Listener) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		c.accepted.Add(1)
-		conn.Close()
-	}
-}
-
-// connected waits a little: a program can be done before the listener sees it.
-func (c *checker) connected(string) bool {
-	for range 20 {
-		if c.accepted.Load() > 0 {
-			return true
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return false
-}
-
-// shellRun is how a shell ended.
-type shellRun struct {
-	out, errs string
-	code      int
-	seen      bool // the effect
-}
-
-func (r shellRun) succeeded(a attempt) bool {
-	return r.code == 0 && a.effect == nil || r.seen && (r.code == 0 || !a.want)
-}
-
-// try carries out one attempt.
-func (c *checker) try(ctx context.Context, a attempt, run func(context.Context, string) (shellRun, error)) (shellRun, error) {
-	ctx, cancel := context.WithTimeout(ctx, trialTime)
-	defer cancel()
-	if a.undo != nil {
-		a.undo()
-		defer a.undo()
-	}
-	r, err := run(ctx, "echo begun; "+a.script)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return r, err
-	}
-	text, ok := strings.CutPrefix(r.out, begun)
-	if !ok {
-		return r, fmt.Errorf("the program did not begin: status %d, %q", r.code, firstLine(r.errs))
-	}
-	r.seen = a.effect != nil && a.effect(text)
-	return r, nil
-}
-
-// firstLine returns the first line of a program's text, without odd characters.
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	if len(line) > 300 {
-		line = line[:300]
-	}
-	return strings.ToValidUTF8(line, "?")
-}
-
-// free runs a script without the boundary.
-func (c *checker) free(ctx context.Context, script string) (shellRun, error) {
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", script)
-	cmd.Env, cmd.Dir = c.env, c.base
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var status *exec.ExitError
-	if err != nil && !errors.As(err, &status) {
-		return shellRun{}, err
-	}
-	return shellRun{out: out.String(), errs: errs.String(), code: cmd.ProcessState.ExitCode()}, nil
-}
-
-// bound runs a script inside the boundary.
-func (c *checker) bound(ctx context.Context, p Policy, script string) (shellRun, error) {
-	proc, err := c.start(ctx, p, Command{Path: "/bin/sh", Args: []string{"-c", script}})
-	if err != nil {
-		return shellRun{}, err
-	}
-	proc.Stdin().Close()
-	errs := make(chan string, 1)
-	go func() { errs <- readText(proc.Stderr()) }()
-	r := shellRun{out: readText(proc.Stdout())}
-	r.errs, r.code = <-errs, proc.Wait().Code
-	return r, nil
-}
-
-// readText returns the beginning of a stream and reads it to its end.
-func readText(r io.Reader) string {
-	text, _ := io.ReadAll(io.LimitReader(r, trialText)) // what came is judged
-	_, _ = io.Copy(io.Discard, r)
-	return string(text)
 }
 
 // ends tries whether a tree is counted, and whether all of it ends. A process
