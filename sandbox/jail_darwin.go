@@ -67,7 +67,7 @@ func superviseSeatbelt(o order, control *bufio.Reader, out *os.File) error {
 		_ = unix.Kill(pid, unix.SIGKILL)
 		return failed("watch the program", errors.New("the system does not show it"))
 	}
-	tree := &lineage{root: pid, helper: os.Getpid()}
+	tree := &lineage{root: pid, helper: os.Getpid(), table: processTable, row: processRow}
 	if err := awaitProgram(pid); err != nil {
 		_ = tree.end()
 		return err

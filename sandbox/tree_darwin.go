@@ -1,10 +1,7 @@
 package sandbox
 
 import (
-	"fmt"
-	"io"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,62 +53,4 @@ func processRow(pid int) (procRow, bool) {
 func alive(pid int) bool {
 	r, ok := processRow(pid)
 	return ok && !r.ended
-}
-
-// pids lists the living. Where the table cannot be read it is who lived before:
-// a sweep then says that they are left.
-func (l *lineage) pids() []int {
-	table, err := processTable()
-	if err != nil {
-		return l.last()
-	}
-	return l.living(table)
-}
-
-// kill ends one of them. Nothing pins a process on macOS: between the look and
-// the signal the number could be given out again, if it were given out tens of
-// thousands of times in that moment.
-func (l *lineage) kill(pid int) {
-	if r, ok := processRow(pid); ok && l.is(r) {
-		_ = unix.Kill(pid, unix.SIGKILL)
-	}
-}
-
-// sweeper spares the program, the root.
-func (l *lineage) sweeper(out io.Writer) sweeper {
-	return sweeper{
-		keep: l.root, out: out, pids: l.pids, kill: l.kill,
-		hold: func(stop bool) {
-			sig := unix.SIGCONT
-			if stop {
-				sig = unix.SIGSTOP
-			}
-			if r, ok := processRow(l.root); ok && l.is(r) {
-				_ = unix.Kill(l.root, sig)
-			}
-		},
-	}
-}
-
-// end ends all of it, the program included. In each round its group goes first,
-// in one call, which nothing outruns that forks fast.
-func (l *lineage) end() error {
-	for end := time.Now().Add(sweepTime); ; time.Sleep(time.Millisecond) {
-		left := l.pids()
-		for _, pid := range left {
-			if r, ok := processRow(pid); ok && l.is(r) && r.group == l.root {
-				_ = unix.Kill(-l.root, unix.SIGKILL)
-				break
-			}
-		}
-		for _, pid := range left {
-			l.kill(pid)
-		}
-		switch {
-		case len(left) == 0:
-			return nil
-		case time.Now().After(end):
-			return fmt.Errorf("%w: %d are left", errNotSwept, len(left))
-		}
-	}
 }

@@ -1,7 +1,15 @@
 package sandbox
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,4 +76,110 @@ func TestLineageIs(t *testing.T) {
 	if !l.is(program) || l.is(later) || l.is(procRow{pid: 7, start: 20}) {
 		t.Error("a process is taken for another")
 	}
+}
+
+// procTable and procLine are the process table as macOS would give it.
+func procTable() ([]procRow, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	var rows []procRow
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			if r, ok := procLine(pid); ok {
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows, nil
+}
+
+func procLine(pid int) (procRow, bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return procRow{}, false
+	}
+	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	number := func(i int) int {
+		n, _ := strconv.Atoi(f[i])
+		return n
+	}
+	st, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
+	if err != nil {
+		return procRow{}, false
+	}
+	return procRow{
+		pid: pid, parent: number(1), group: number(2), session: number(3), start: int64(number(19)),
+		ended: f[0] == "Z" || f[0] == "X", own: st.Sys().(*syscall.Stat_t).Uid == uint32(os.Geteuid()),
+	}, true
+}
+
+// startLineage starts a shell as the helper of macOS would, and says when its
+// last descendant is gone: the end of the pipe that all of them hold.
+func startLineage(t *testing.T, script string) (*lineage, chan struct{}) {
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	})
+	l := &lineage{root: cmd.Process.Pid, helper: os.Getpid(), table: procTable, row: procLine}
+	text := bufio.NewReader(out)
+	for line := ""; line != "ready\n"; {
+		if line, err = text.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		l.pids() // as the watcher does again and again
+	}
+	gone := make(chan struct{})
+	go func() {
+		_, _ = text.ReadString(0)
+		close(gone)
+	}()
+	return l, gone
+}
+
+// daemons leaves a child in the group, one in a session of its own that ignores
+// signals, and one of that in yet another.
+const daemons = `sleep 300 & setsid sh -c 'trap "" TERM INT; setsid sleep 300 & echo daemon; sleep 300' & sleep 0.2; echo ready; `
+
+func TestLineageEnds(t *testing.T) {
+	l, gone := startLineage(t, daemons+"sleep 300")
+	if n := len(l.pids()); n < 5 {
+		t.Errorf("%d processes are seen", n)
+	}
+	if err := l.end(); err != nil {
+		t.Error(err)
+	}
+	<-gone
+	if left := l.pids(); len(left) != 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+func TestLineageSweeps(t *testing.T) {
+	l, gone := startLineage(t, daemons+"exec sleep 300")
+	s := l.sweeper(nil)
+	if err := s.run(); err != nil {
+		t.Error(err)
+	}
+	if left := l.pids(); !slices.Equal(left, []int{l.root}) {
+		t.Errorf("after the sweep: %v, the program is %d", left, l.root)
+	}
+	l.table = func() ([]procRow, error) { return nil, errors.New("no table") }
+	if left := l.pids(); !slices.Equal(left, []int{l.root}) {
+		t.Errorf("without a table: %v", left)
+	}
+	if err := l.end(); !errors.Is(err, errNotSwept) {
+		t.Errorf("without a table: %v", err)
+	}
+	<-gone
 }

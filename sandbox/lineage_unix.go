@@ -1,6 +1,15 @@
+//go:build linux || darwin
+
 package sandbox
 
-import "sync"
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // A procRow is what the process table of macOS says of one process.
 type procRow struct {
@@ -16,8 +25,10 @@ type procRow struct {
 // session is found in any case. One that leaves both, and loses its parent,
 // between two looks is lost.
 type lineage struct {
-	root   int // the program, which leads its group and session
-	helper int // its parent, which starts nothing else
+	root   int                           // the program, which leads its group and session
+	helper int                           // its parent, which starts nothing else
+	table  func() ([]procRow, error)     // every process
+	row    func(pid int) (procRow, bool) // one; false when there is none
 
 	mu    sync.Mutex
 	known map[int]int64 // starts by number, of those that lived at the last look
@@ -74,4 +85,62 @@ func (l *lineage) is(r procRow) bool {
 	defer l.mu.Unlock()
 	start, ok := l.known[r.pid]
 	return ok && start == r.start
+}
+
+// pids lists the living. Where the table cannot be read it is who lived before:
+// a sweep then says that they are left.
+func (l *lineage) pids() []int {
+	table, err := l.table()
+	if err != nil {
+		return l.last()
+	}
+	return l.living(table)
+}
+
+// kill ends one of them. Nothing pins a process there: between the look and
+// the signal the number could be given out again, if it were given out tens of
+// thousands of times in that moment.
+func (l *lineage) kill(pid int) {
+	if r, ok := l.row(pid); ok && l.is(r) {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+}
+
+// sweeper spares the program, the root.
+func (l *lineage) sweeper(out io.Writer) sweeper {
+	return sweeper{
+		keep: l.root, out: out, pids: l.pids, kill: l.kill,
+		hold: func(stop bool) {
+			sig := unix.SIGCONT
+			if stop {
+				sig = unix.SIGSTOP
+			}
+			if r, ok := l.row(l.root); ok && l.is(r) {
+				_ = unix.Kill(l.root, sig)
+			}
+		},
+	}
+}
+
+// end ends all of it, the program included. In each round its group goes first,
+// in one call, which nothing outruns that forks fast.
+func (l *lineage) end() error {
+	for end := time.Now().Add(sweepTime); ; time.Sleep(time.Millisecond) {
+		left := l.pids()
+		for _, pid := range left {
+			if r, ok := l.row(pid); ok && l.is(r) && r.group == l.root {
+				_ = unix.Kill(-l.root, unix.SIGKILL)
+				break
+			}
+		}
+		for _, pid := range left {
+			l.kill(pid)
+		}
+		switch {
+		case len(left) == 0:
+			return nil
+		case time.Now().After(end):
+			return fmt.Errorf("%w: %d are left", errNotSwept, len(left))
+		}
+	}
 }
