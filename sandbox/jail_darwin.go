@@ -59,24 +59,25 @@ func superviseSeatbelt(o order, control *bufio.Reader, out *os.File) error {
 		return failed("set limits", err)
 	}
 	pid, err := startProgram(o)
-	if err != nil {
+	if pid == 0 {
 		return failed(stepExec, err)
 	}
-	row, ok := processRow(pid) // it is ours to collect, so that it is there
-	if !ok {
-		_ = unix.Kill(pid, unix.SIGKILL)
-		return failed("watch the program", errors.New("the system does not show it"))
-	}
 	tree := &lineage{root: pid, helper: os.Getpid(), table: processTable, row: processRow}
-	if err := awaitProgram(pid); err != nil {
+	if err = failed("close files", err); err == nil {
+		err = awaitProgram(pid, control)
+	}
+	row, ok := processRow(pid)
+	if err == nil && !ok {
+		err = failed("watch the program", errors.New("the system does not show it"))
+	}
+	if err == nil {
+		err = send(out, report{Event: eventStarted, Facts: facts{Program: pid, Began: row.start}})
+	}
+	if err != nil {
 		_ = tree.end()
 		return err
 	}
 	book := newLedger("seatbelt")
-	if err := send(out, report{Event: eventStarted, Facts: facts{Program: pid, Began: row.start}}); err != nil {
-		_ = tree.end()
-		return err
-	}
 	w := watcher{limits: o.Limits, pids: tree.pids, growth: growth, book: book}
 	r := report{Event: eventExit, Exit: supervise(pid, control, &w, tree.sweeper(out))}
 	if err := tree.end(); err != nil {
@@ -89,10 +90,10 @@ func superviseSeatbelt(o order, control *bufio.Reader, out *os.File) error {
 
 // awaitProgram waits until sandbox-exec has become the program, or has failed:
 // then it has ended under its own name, and what it said lies in the program's
-// standard error.
-func awaitProgram(pid int) error {
-	const longest = 10 * time.Second // a profile is compiled in milliseconds
-	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(time.Millisecond) {
+// standard error. The host has nothing to say meanwhile but that it must end.
+func awaitProgram(pid int, control *bufio.Reader) error {
+	const longest = 30 * time.Second // the system examines a program that is new to it
+	for end := time.Now().Add(longest); time.Now().Before(end); {
 		k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 		if err != nil {
 			return failed("watch the program", err)
@@ -106,6 +107,10 @@ func awaitProgram(pid int) error {
 				return failed("watch the program", err)
 			}
 			return failed(stepSeatbelt, fmt.Errorf("%s ended with status %d before it started the program", sandboxExec, ws.ExitStatus()))
+		}
+		said := []unix.PollFd{{Fd: controlFD, Events: unix.POLLIN}}
+		if n, err := unix.Poll(said, 1); control.Buffered() > 0 || err == nil && n > 0 {
+			return failed("helper", errors.New("it was told to end before the program had started"))
 		}
 	}
 	return failed(stepSeatbelt, fmt.Errorf("%s did not start the program within %s", sandboxExec, longest))
