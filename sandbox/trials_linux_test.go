@@ -25,7 +25,7 @@ func TestSelfCheck(t *testing.T) {
 	r := newTestRunner(t).(*runner)
 	requireFull(t, r)
 	found, err := newChecker(t, r.Start).trials(t.Context())
-	if l := levelOf(found, nil); err != nil || l.Name != LevelFull || len(l.Guarantees) != len(trialNames)+3 {
+	if l := levelOf(found, nil); err != nil || l.Name != LevelFull || len(l.Guarantees) != len(trialNames)+4 {
 		t.Errorf("a boundary: %v, %+v", err, l)
 	}
 	found, err = newChecker(t, startFree).trials(t.Context())

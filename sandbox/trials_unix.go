@@ -106,8 +106,10 @@ func (c *checker) trials(ctx context.Context) ([]trial, error) {
 func (c *checker) prepare() (Policy, []attempt, func(), error) {
 	var p Policy
 	in, work, out := filepath.Join(c.base, "in"), filepath.Join(c.base, "work"), filepath.Join(c.base, "out")
-	for _, d := range []string{in, work, out} {
-		if err := os.Mkdir(d, 0o700); err != nil {
+	git := filepath.Join(work, "project", ".git")
+	away, hook := git+".away", filepath.Join(git, "hooks", "pre-commit")
+	for _, d := range []string{in, filepath.Dir(hook), out} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
 			return p, nil, nil, err
 		}
 	}
@@ -131,7 +133,7 @@ func (c *checker) prepare() (Policy, []attempt, func(), error) {
 	written, outside := filepath.Join(work, "written"), filepath.Join(out, "written")
 	c.env = []string{
 		"PATH=/usr/bin:/bin", "READABLE=" + readable, "DECOY=" + decoy, "WRITTEN=" + written, "OUTSIDE=" + outside, "FOLDER=" + c.home,
-		fmt.Sprintf("PORT=%d", port), "SOCKET=" + socket, "PID_FILE=" + decoyProgram.file,
+		fmt.Sprintf("PORT=%d", port), "SOCKET=" + socket, "PID_FILE=" + decoyProgram.file, "GIT=" + git, "HOOK=" + hook,
 	}
 	p = Policy{Read: []string{in}, Write: []string{work}, Env: c.env}
 	reads := func(text string) bool { return strings.Contains(text, c.secret) }
@@ -154,6 +156,12 @@ func (c *checker) prepare() (Policy, []attempt, func(), error) {
 		}, undo: func() { _ = os.WriteFile(readable, []byte(c.secret), 0o600) }},
 	}
 	attempts = append(attempts, attempt{trial: "spares other programs", script: `kill "$(cat "$PID_FILE")"`, effect: decoyProgram.ended, undo: decoyProgram.anew})
+	write, unwrite := wrote(hook)
+	attempts = append(attempts, attempt{trial: "read-only parts", script: `echo written >"$HOOK"`, effect: write, undo: unwrite},
+		attempt{trial: "read-only parts", script: `mv "$GIT" "$GIT.away"`, effect: func(string) bool {
+			_, err := os.Stat(away)
+			return err == nil
+		}, undo: func() { _ = os.Rename(away, git) }})
 	attempts[2].effect, attempts[2].undo = wrote(written)
 	attempts[5].effect, attempts[5].undo = wrote(outside)
 	for _, script := range c.connects {
