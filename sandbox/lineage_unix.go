@@ -30,6 +30,8 @@ type lineage struct {
 	table  func() ([]procRow, error)     // every process
 	row    func(pid int) (procRow, bool) // one; false when there is none
 
+	looking sync.Mutex // one look at a time; before mu
+
 	mu    sync.Mutex
 	known map[int]int64 // starts by number, of those that lived at the last look
 }
@@ -90,6 +92,8 @@ func (l *lineage) is(r procRow) bool {
 // pids lists the living. Where the table cannot be read it is who lived before:
 // a sweep then says that they are left.
 func (l *lineage) pids() []int {
+	l.looking.Lock() // an older table must not come after a newer one
+	defer l.looking.Unlock()
 	table, err := l.table()
 	if err != nil {
 		return l.last()
