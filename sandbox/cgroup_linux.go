@@ -247,13 +247,13 @@ func (c *cgroup) peaks() (memory int64, procs int) {
 	return c.memory, c.count
 }
 
-// withGroup adds what the kernel has counted, the helper's share included.
-func (p *process) withGroup(r Record) Record {
-	if p.group == nil {
+// addTo adds what the kernel has counted, the helper's share included.
+func (c *cgroup) addTo(r Record) Record {
+	if c == nil {
 		return r
 	}
 	r.Layers = append(slices.Clip(r.Layers), "cgroup")
-	memory, procs := p.group.peaks()
+	memory, procs := c.peaks()
 	r.Usage.Memory, r.Usage.Procs = max(r.Usage.Memory, memory), max(r.Usage.Procs, procs)
 	return r
 }

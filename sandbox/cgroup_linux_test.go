@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,7 +97,7 @@ func TestGroupHoldsARun(t *testing.T) {
 	// The limits need controllers that may be missing.
 	proc := start(t, r, Policy{Limits: Limits{Memory: -1, Procs: -1}}, sh("setsid sleep "+m+" & echo; sleep "+m))
 	awaitLine(t, proc)
-	group := proc.(*process).group
+	group := cgroup{path: filepath.Join(r.groups.base, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), r.groups.last.Load()))}
 	procs, err := os.ReadFile(group.path + "/cgroup.procs")
 	if err != nil || len(strings.Fields(string(procs))) < 3 { // helper and two sleeps
 		t.Errorf("in the group: %q, %v", procs, err)

@@ -46,7 +46,9 @@ func superviseReduced(o order, control *bufio.Reader, out *os.File) error {
 	first.Facts.Counted = listener >= 0
 	book := newLedger(layers(first.Facts, false)...)
 	if first.Facts.Counted {
-		go book.denials.answerCalls(listener, reducedRules(o.Limits.Memory > 0), false)
+		counts := newDenials()
+		book.denials = counts.list
+		go counts.answerCalls(listener, reducedRules(o.Limits.Memory > 0), false)
 	}
 	if err := send(out, first); err != nil {
 		return err

@@ -4,14 +4,17 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
-	"strings"
-	"syscall"
-	"time"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
+)
+
+// Stages of the helper.
+const (
+	stageFull  = "full"  // process 1 of new namespaces
+	stageGuard = "guard" // reduced mode: supervises from outside the boundary
+	stageEnter = "enter" // reduced mode: restricts itself and becomes the program
 )
 
 // JailMain is the sandbox helper. It reads an order from descriptor 3, builds
@@ -96,7 +99,9 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	seen.Counted = listener >= 0
 	book := newLedger(layers(seen, true)...)
 	if seen.Counted {
-		go book.denials.answerCalls(listener, rules, o.Network != NetworkOff)
+		counts := newDenials()
+		book.denials = counts.list
+		go counts.answerCalls(listener, rules, o.Network != NetworkOff)
 	}
 	pid, err := startProgram(o)
 	if err != nil {
@@ -107,7 +112,9 @@ func superviseFull(o order, control *bufio.Reader, out *os.File) error {
 	}
 	w := watcher{limits: o.Limits, pids: namespacePids, tmp: []string{"/tmp", "/dev/shm", "/home"}, growth: growth, book: book}
 	s := namespaceSweeper(pid, out)
-	s.layers = over
+	if over != nil {
+		s.layer = func(line string) { over.obey(line, out) }
+	}
 	r := report{Event: eventExit, Exit: supervise(pid, control, &w, s)}
 	// The end of this process is the end of all; before it, so that nothing runs
 	// while the last record is made.
@@ -156,133 +163,10 @@ func lockDown(files []landlock.Rule, shared bool, calls []rule) (abi, listener i
 	return abi, listener, failed("seccomp", err)
 }
 
-// startProgram forks the program from the calling thread, whose restrictions
-// it inherits, and lets go of its files.
-func startProgram(o order) (int, error) {
-	files := []uintptr{0, 1, 2}
-	for i := range o.Files {
-		files = append(files, uintptr(filesFD+i))
-	}
-	dir := o.Dir
-	if dir == "" {
-		dir = "/"
-	}
-	if err := unix.Access(dir, unix.X_OK); err != nil {
-		return 0, fmt.Errorf("working folder %s: %w", dir, err)
-	}
-	pid, err := syscall.ForkExec(o.Path, append([]string{o.Path}, o.Args...), &syscall.ProcAttr{
-		Dir: dir, Env: o.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
-	})
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", o.Path, err)
-	}
-	return pid, releaseFiles(o.Files)
+// closeInherited marks every descriptor from filesFD on to be closed by exec.
+func closeInherited() error {
+	return unix.CloseRange(filesFD, ^uint(0)>>1&0x7fffffff, unix.CLOSE_RANGE_CLOEXEC)
 }
 
-// releaseFiles lets go of the program's files. Otherwise the other ends of the
-// pipes would never see the program close them.
-func releaseFiles(extra int) error {
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("/dev/null: %w", err)
-	}
-	defer unix.Close(null)
-	for fd := range 3 {
-		if err := unix.Dup3(null, fd, 0); err != nil {
-			return err
-		}
-	}
-	for i := range extra {
-		unix.Close(filesFD + i)
-	}
-	return nil
-}
-
-// supervise returns how the program ended, or why it must end.
-func supervise(pid int, control *bufio.Reader, w *watcher, s sweeper) Exit {
-	ends := make(chan Exit, 4) // one from each; nobody waits for the losers
-	go func() { ends <- obey(pid, control, s, w) }()
-	go func() { ends <- reap(pid, w.limits) }()
-	go w.run(ends)
-	if l := w.limits.Wall; l > 0 {
-		late := time.AfterFunc(l, func() {
-			ends <- killed(OutOfTime, fmt.Sprintf("It ran for %s, which is the limit.", span(l)))
-		})
-		defer late.Stop()
-	}
-	e := <-ends
-	if e.Cause == Exited && w.exceeded.Load() {
-		// The watcher saw it first but the program died of it faster.
-		e = <-ends
-	}
-	return e
-}
-
-// obey follows the host's commands until it says kill or is gone.
-func obey(pid int, control *bufio.Reader, s sweeper, w *watcher) Exit {
-	for {
-		line, err := readLine(control, maxCommand)
-		switch {
-		case err != nil:
-			return killed(Killed, "the program that started it is gone")
-		case string(line) == cmdInterrupt:
-			// Gone already is as good as interrupted.
-			_ = unix.Kill(-pid, unix.SIGINT)
-		case string(line) == cmdSweep:
-			s.sweep()
-		case strings.HasPrefix(string(line), cmdLayer) && s.layers != nil:
-			s.layers.obey(string(line), s.out)
-		case string(line) == cmdRecord:
-			r := w.book.record(w)
-			// The host sees the end of the pipe when this does not arrive.
-			_ = send(s.out, report{Event: eventRecord, Record: &r})
-		case string(line) == cmdKill:
-			return killed(Killed, "")
-		}
-	}
-}
-
-// reap collects every process that has no other parent, until the program
-// itself ended.
-func reap(pid int, l Limits) Exit {
-	for {
-		var ws syscall.WaitStatus
-		p, err := syscall.Wait4(-1, &ws, 0, nil)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil:
-			return killed(Failed, "wait for the program: "+err.Error())
-		case p == pid && ws.Signaled():
-			e := Exit{Code: 128 + int(ws.Signal()), Signal: int(ws.Signal()), Cause: Exited}
-			if ws.Signal() == syscall.SIGXFSZ {
-				e.Detail = fmt.Sprintf("A file grew past the limit of %s for one file.", size(l.FileSize))
-			}
-			return e
-		case p == pid && ws.Exited():
-			return Exit{Code: ws.ExitStatus(), Cause: Exited}
-		}
-	}
-}
-
-func killed(c Cause, detail string) Exit {
-	return Exit{Code: 128 + int(syscall.SIGKILL), Signal: int(syscall.SIGKILL), Cause: c, Detail: detail}
-}
-
-// ignoreSignals keeps the program from ending the helper. Not signal.Ignore:
-// the program would inherit that.
-func ignoreSignals() {
-	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT,
-		unix.SIGUSR1, unix.SIGUSR2, unix.SIGPIPE, unix.SIGABRT, unix.SIGTRAP, unix.SIGSYS)
-}
-
-// size writes bytes for people.
-func size(n int64) string {
-	switch {
-	case n >= 1<<30 && n%(1<<30) == 0:
-		return fmt.Sprintf("%d GiB", n>>30)
-	case n >= 10<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	default:
-		return fmt.Sprintf("%d MiB", (n+1<<19)>>20)
-	}
-}
+// duplicate makes to the same as from, and open across an exec.
+func duplicate(from, to int) error { return unix.Dup3(from, to, 0) }

@@ -21,10 +21,6 @@ const (
 	layersPlace  = layersHidden + "/at"
 )
 
-// cmdLayer starts the commands "layer begin NAME" and "layer end"; both are
-// answered by eventLayer.
-const cmdLayer = "layer "
-
 // stepHeld is the step of a layer that fails because of open files.
 const stepHeld = "held"
 

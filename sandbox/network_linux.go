@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -162,4 +163,19 @@ func (w *wayOut) serve() error {
 	}
 	go w.proxy.Serve(l)
 	return nil
+}
+
+// addTo adds what the proxy has seen.
+func (w *wayOut) addTo(r Record) Record {
+	if w == nil {
+		return r
+	}
+	seen := w.proxy.Log()
+	r.Layers = append(slices.Clip(r.Layers), "proxy")
+	r.Denials = slices.Clip(r.Denials)
+	for _, host := range slices.Sorted(maps.Keys(seen.Refused)) {
+		r.Denials = append(r.Denials, Denial{Kind: "network", What: host, Layer: "proxy", Count: seen.Refused[host]})
+	}
+	r.Usage.Sent, r.Usage.Received, r.Usage.Hosts = seen.Sent, seen.Received, seen.Hosts
+	return r
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -94,12 +95,28 @@ func checkWritable(path, home string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	for _, shared := range []string{"/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var", "/var/lib", "/var/tmp"} {
-		if path == shared {
-			return fmt.Errorf("%w: %s must not be writable, other programs and people use it; choose a folder in it", ErrPolicy, path)
-		}
+	return checkPlace(path)
+}
+
+// Folders of Linux and macOS, which a policy cannot make writable.
+var (
+	// sharedFolders: folders in them it can.
+	sharedFolders = []string{
+		"/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var", "/var/lib", "/var/tmp",
+		"/Users", "/Users/Shared", "/Volumes", "/private", "/private/tmp", "/private/var", "/private/var/folders", "/private/var/tmp",
 	}
-	for _, system := range []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr"} {
+	systemFolders = []string{
+		"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr",
+		"/Applications", "/Library", "/System", "/cores", "/private/etc", "/private/var/db", "/private/var/root",
+	}
+)
+
+// checkPlace refuses the folders that belong to everybody or to the system.
+func checkPlace(path string) error {
+	if slices.Contains(sharedFolders, path) {
+		return fmt.Errorf("%w: %s must not be writable, other programs and people use it; choose a folder in it", ErrPolicy, path)
+	}
+	for _, system := range systemFolders {
 		if within(path, system) {
 			return fmt.Errorf("%w: %s must not be writable, it belongs to the system", ErrPolicy, path)
 		}

@@ -99,3 +99,19 @@ func TestServiceFolder(t *testing.T) {
 		}
 	}
 }
+
+// Those of the other system do not exist here, so that only their names can be tried.
+func TestPlaces(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("paths of Linux and macOS")
+	}
+	for path, ok := range map[string]bool{
+		"/Users": false, "/Users/ada/work": true, "/Users/Shared": false, "/Users/Shared/work": true, "/Volumes": false, "/Volumes/disk/work": true,
+		"/System/x": false, "/Library/LaunchAgents": false, "/Applications/Atoll.app": false,
+		"/private/var/folders/a/T/work": true, "/private/var/folders": false, "/private/etc/cups": false, "/home/ada/work": true, "/usr/local/x": false,
+	} {
+		if err := checkPlace(path); (err == nil) != ok || err != nil && !errors.Is(err, ErrPolicy) {
+			t.Errorf("%s: %v, want allowed %v", path, err, ok)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package sandbox
 
@@ -15,23 +15,21 @@ type refuser struct{}
 func newRunner(Options) Runner { return refuser{} }
 
 func (refuser) reason() string {
-	return fmt.Sprintf("programs are not run on %s yet, because this version can enforce a policy on Linux only", runtime.GOOS)
+	return fmt.Sprintf("programs are not run on %s yet, because this version can enforce a policy on Linux and macOS only", runtime.GOOS)
 }
 
 func (r refuser) Start(_ context.Context, _ Policy, c Command) (Process, error) {
-	for _, f := range c.Files {
-		f.Close()
-	}
+	closeAll(c.Files)
 	return nil, refusal{r.reason()}
 }
 
 func (r refuser) Level(context.Context) Level {
 	return Level{Name: LevelNone, Guarantees: []Guarantee{{
-		Name: "sandbox", Detail: r.reason(), Fix: "Use Linux; other systems come with a later version.",
+		Name: "sandbox", Detail: r.reason(), Fix: "Use Linux or macOS; other systems come with a later version.",
 	}}}
 }
 
-// JailMain is the helper's entry on Linux; here it only says so and returns
+// JailMain is the helper's entry on Linux and macOS; here it only says so and returns
 // the exit status of a wrong use.
 func JailMain() int {
 	fmt.Fprintln(os.Stderr, refuser{}.reason())

@@ -2,18 +2,14 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -87,23 +83,6 @@ func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error
 	return proc, nil
 }
 
-func (c Command) check() error {
-	if !filepath.IsAbs(c.Path) {
-		return fmt.Errorf("start %q: the program's path is not absolute", c.Path)
-	}
-	if c.Dir != "" && !filepath.IsAbs(c.Dir) {
-		return fmt.Errorf("start %s: the working folder %q is not absolute", c.Path, c.Dir)
-	}
-	st, err := os.Stat(c.Path)
-	if err != nil {
-		return fmt.Errorf("start %s: %w", c.Path, err)
-	}
-	if st.IsDir() {
-		return fmt.Errorf("start %s: it is a folder, not a program", c.Path)
-	}
-	return nil
-}
-
 // newOrder resolves what the policy and the command name.
 func newOrder(p Policy, c Command) (order, error) {
 	o := order{
@@ -113,24 +92,11 @@ func newOrder(p Policy, c Command) (order, error) {
 	if o.Env == nil {
 		o.Env = []string{}
 	}
-	resolve := func(paths []string) ([]string, error) {
-		var out []string
-		for _, path := range paths {
-			real, err := filepath.EvalSymlinks(path)
-			if err != nil {
-				return nil, err
-			}
-			if out = append(out, real); real != path {
-				o.Links[path] = real
-			}
-		}
-		return out, nil
-	}
 	var err error
-	if o.Read, err = resolve(p.Read); err != nil {
+	if o.Read, err = o.resolve(p.Read); err != nil {
 		return o, err
 	}
-	if o.Write, err = resolve(p.Write); err != nil {
+	if o.Write, err = o.resolve(p.Write); err != nil {
 		return o, err
 	}
 	if err := o.protect(); err != nil {
@@ -153,22 +119,16 @@ func newOrder(p Policy, c Command) (order, error) {
 	if !o.shows(real) {
 		o.Read = append(o.Read, real)
 	}
-	const most = 40 // links in a row, as for the kernel
-	for path, n := c.Path, 0; path != real && n < most; n++ {
+	for _, path := range linksTo(c.Path, real) {
 		if !o.shows(path) {
 			o.Links[path] = real
 		}
-		target, err := os.Readlink(path)
-		if err != nil { // only a folder on the way is a link
-			break
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = filepath.Clean(target)
 	}
 	return o, nil
 }
+
+// realPath returns the path behind all symbolic links.
+func realPath(path string) (string, error) { return filepath.EvalSymlinks(path) }
 
 // shows reports whether path exists inside without our doing.
 func (o order) shows(path string) bool {
@@ -233,121 +193,46 @@ func (r *runner) launch(ctx context.Context, o order, files []*os.File, out *way
 	if out != nil {
 		files = append(slices.Clip(files), out.helper)
 	}
-	proc, err := r.spawn(ctx, o, files, cleanup, group)
-	if err != nil {
+	proc := newProcess(o.Limits)
+	proc.full = o.Stage == stageFull
+	proc.judge = func(e Exit) Exit {
+		e = group.judge(e)
+		group.remove()
+		return e
+	}
+	proc.adds = func(r Record) Record { return group.addTo(out.addTo(r)) }
+	proc.cleanup = cleanup
+	if err := proc.spawn(ctx, r.helper, o, files, attributes(proc.full, group)); err != nil {
 		group.remove()
 		cleanup()
 		return nil, facts{}, err
 	}
-	proc.out = out
-	<-proc.settled
-	switch first := proc.first; {
-	case first.Event == eventStarted:
-		if err := out.serve(); err != nil {
-			_ = proc.Kill()
-			proc.Wait()
-			proc.closeEnds()
-			return nil, facts{}, &startError{"start network", err.Error()}
-		}
-		return proc, first.Facts, nil
-	case ctx.Err() != nil:
+	seen, err := proc.started(ctx)
+	if err != nil {
+		return nil, facts{}, err
+	}
+	if err := out.serve(); err != nil {
 		_ = proc.Kill()
 		proc.Wait()
-		return nil, facts{}, ctx.Err()
-	default:
-		proc.Wait()
 		proc.closeEnds()
-		if first.Event != eventError {
-			first.Step, first.Error = "helper", proc.Wait().Detail
-		}
-		return nil, facts{}, &startError{first.Step, first.Error}
+		return nil, facts{}, &startError{"start network", err.Error()}
 	}
+	return proc, seen, nil
 }
 
-// startError says why the helper did not start the program.
-type startError struct{ step, text string }
-
-func (e *startError) Error() string {
-	if e.step == stepExec {
-		return "start program: " + e.text
-	}
-	return "build sandbox: " + e.step + ": " + e.text
-}
-
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		f.Close()
-	}
-}
-
-// spawn starts the helper and hands it the order.
-func (r *runner) spawn(ctx context.Context, o order, files []*os.File, cleanup func(), group *cgroup) (*process, error) {
-	line, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	var theirs, ours []*os.File
-	pipe := func(write bool) *os.File {
-		if err != nil {
-			return nil
-		}
-		var pr, pw *os.File
-		if pr, pw, err = os.Pipe(); err != nil {
-			return nil
-		}
-		if write {
-			pr, pw = pw, pr
-		}
-		ours, theirs = append(ours, pr), append(theirs, pw)
-		return pr
-	}
-	p := &process{
-		full: o.Stage == stageFull, cleanup: cleanup, group: group,
-		stdin: pipe(true), stdout: &stream{f: pipe(false)}, stderr: &stream{f: pipe(false)}, began: time.Now(),
-		control: pipe(true), reports: pipe(false),
-		settled: make(chan struct{}), done: make(chan struct{}), swept: make(chan report, 1), recorded: make(chan report, 1), layers: make(chan report, 1),
-	}
-	p.limitOutput(o.Limits.Output)
-	if err != nil {
-		closeAll(theirs)
-		closeAll(ours)
-		return nil, fmt.Errorf("make pipes: %w", err)
-	}
-	cmd := exec.Command(r.helper[0], r.helper[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	cmd.ExtraFiles = append([]*os.File{theirs[3], theirs[4]}, files...)
-	// Nothing of the host's environment, in which tokens live.
-	cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal
-	if p.full {
-		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+// attributes puts the helper where it belongs: in namespaces of its own, in a
+// control group.
+func attributes(full bool, group *cgroup) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setsid: true} // no terminal
+	if full {
+		a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Geteuid(), Size: 1}}
-		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Getegid(), Size: 1}}
-		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SYS_PTRACE}
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Geteuid(), Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: insideUID, HostID: os.Getegid(), Size: 1}}
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_SYS_PTRACE}
 	}
 	if group != nil {
-		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, group.fd
+		a.UseCgroupFD, a.CgroupFD = true, group.fd
 	}
-	err = cmd.Start()
-	closeAll(theirs)
-	if err != nil {
-		closeAll(ours)
-		var e syscall.Errno
-		if errors.As(err, &e) && p.full {
-			return nil, &startError{"namespaces", e.Error()}
-		}
-		return nil, &startError{"helper", err.Error()}
-	}
-	p.cmd = cmd
-	p.detach = context.AfterFunc(ctx, func() {
-		// An error means that it is gone already.
-		_ = p.Kill()
-	})
-	go p.follow()
-	if _, err := p.control.Write(append(line, '\n')); err != nil {
-		// The helper's end says why; follow sees it.
-		_ = p.Kill()
-	}
-	return p, nil
+	return a
 }

@@ -17,8 +17,8 @@ type seatbeltOrder struct {
 	Write     []string
 	Temp      string   // the program's own folder for temporary files
 	Protected []string // stay read-only inside Write, see [Protected]
+	Links     []string // other names of what is allowed, which lead there
 	Network   Network
-	ProxyPort int // of the host's proxy on the loopback, with "hosts" and "on"
 	GPU       bool
 }
 
@@ -30,6 +30,8 @@ type seatbeltProfile struct {
 }
 
 // arguments returns the command line of sandbox-exec before the program's own.
+// The text is an argument and no file, so that nothing is left lying about and
+// nobody can change it on the way.
 func (p seatbeltProfile) arguments() []string {
 	args := []string{"-p", p.Text}
 	for _, d := range p.Params {
@@ -52,8 +54,11 @@ var (
 // seatbelt writes the profile of an order. It returns a refusal where Seatbelt
 // cannot express the policy.
 func seatbelt(o seatbeltOrder) (seatbeltProfile, error) {
+	if err := seatbeltNetwork(o.Network.Mode); err != nil {
+		return seatbeltProfile{}, err
+	}
 	w := seatbeltWriter{}
-	for _, p := range slices.Concat([]string{o.Program, o.Temp}, o.Read, o.Write, o.Protected) {
+	for _, p := range slices.Concat([]string{o.Program, o.Temp}, o.Read, o.Write, o.Protected, o.Links) {
 		if !path.IsAbs(p) || path.Clean(p) != p || strings.ContainsRune(p, 0) {
 			return seatbeltProfile{}, fmt.Errorf("%w: %q is not an absolute, clean path", ErrPolicy, p)
 		}
@@ -62,6 +67,9 @@ func seatbelt(o seatbeltOrder) (seatbeltProfile, error) {
 	w.rule("(allow file-read* file-map-executable process-exec* (subpath %s))", w.param("PROGRAM", o.Program))
 	for _, a := range ancestors(o) {
 		w.rule("(allow file-read-metadata (literal %s))", w.param("ANCESTOR", a))
+	}
+	for _, l := range o.Links {
+		w.rule("(allow file-read-metadata (literal %s))", w.param("LINK", l))
 	}
 	w.trees(o)
 	for _, p := range o.Protected {
@@ -73,9 +81,6 @@ func seatbelt(o seatbeltOrder) (seatbeltProfile, error) {
 	w.rule("(deny file-write-setugid)")
 	if o.GPU {
 		w.text.WriteString(seatbeltGPU)
-	}
-	if err := w.network(o.Network.Mode, o.ProxyPort); err != nil {
-		return seatbeltProfile{}, err
 	}
 	return seatbeltProfile{Text: w.text.String(), Params: w.params}, nil
 }
@@ -136,27 +141,24 @@ func (w *seatbeltWriter) trees(o seatbeltOrder) {
 	}
 }
 
-func (w *seatbeltWriter) network(mode NetworkMode, port int) error {
+// seatbeltNetwork refuses every network: the profile then opens no socket at all.
+func seatbeltNetwork(mode NetworkMode) error {
 	switch mode {
 	case NetworkOff:
+		return nil
 	case NetworkLoopback:
 		return refusal{"macOS cannot tell the servers that a program has started from those of this machine, so connections to this machine are refused altogether. Switch the network off."}
 	case NetworkHosts, NetworkOn:
-		if port < 1 || port > 65535 {
-			return refusal{"the network needs the proxy, and there is none on this system yet. Switch the network off."}
-		}
-		w.rule("(allow network-outbound (remote tcp \"localhost:%d\"))", port)
-	default:
-		return fmt.Errorf("%w: there is no network mode %q", ErrPolicy, mode)
+		return refusal{"macOS gives a program no network of its own, so that the proxy would have to listen where every program of this machine does, and the promise that this machine's own servers are out of reach could not be kept. Switch the network off."}
 	}
-	return nil
+	return fmt.Errorf("%w: there is no network mode %q", ErrPolicy, mode)
 }
 
 // ancestors are the folders on the way to what is allowed: their names may be
 // looked at, their lists not.
 func ancestors(o seatbeltOrder) []string {
 	var out []string
-	for _, p := range slices.Concat([]string{o.Program, o.Temp}, o.Read, o.Write) {
+	for _, p := range slices.Concat([]string{o.Program, o.Temp}, o.Read, o.Write, o.Links) {
 		for p = path.Dir(p); p != "/"; p = path.Dir(p) {
 			out = append(out, p)
 		}

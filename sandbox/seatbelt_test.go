@@ -25,10 +25,10 @@ func TestSeatbelt(t *testing.T) {
 	hostile.Write = []string{`/Users/ada/x")) (allow default) ("=`}
 	graphics := work
 	graphics.GPU = true
-	proxied := work
-	proxied.Network, proxied.ProxyPort = Network{Mode: NetworkOn}, 3128
+	linked := work
+	linked.Links = []string{"/Users/ada/py", "/tmp/work"}
 	for name, o := range map[string]seatbeltOrder{
-		"nothing": base, "sealed": work, "project": project, "hostile-name": hostile, "gpu": graphics, "proxy": proxied,
+		"nothing": base, "sealed": work, "project": project, "hostile-name": hostile, "gpu": graphics, "links": linked,
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := seatbelt(o)
@@ -56,7 +56,7 @@ func TestSeatbelt(t *testing.T) {
 			if len(args) != 2+2*len(p.Params) || args[1] != p.Text || args[3] != p.Params[0] {
 				t.Errorf("arguments of sandbox-exec: %q", args)
 			}
-			if strings.Contains(p.Text, "network") && o.ProxyPort == 0 {
+			if strings.Contains(p.Text, "network") {
 				t.Error("network is allowed")
 			}
 			if strings.Count(p.Text, "(") != strings.Count(p.Text, ")") {
@@ -72,7 +72,8 @@ func TestSeatbeltRefuses(t *testing.T) {
 		want   error
 	}{
 		"loopback":       {func(o *seatbeltOrder) { o.Network.Mode = NetworkLoopback }, ErrUnsupported},
-		"no proxy":       {func(o *seatbeltOrder) { o.Network.Mode = NetworkHosts }, ErrUnsupported},
+		"hosts":          {func(o *seatbeltOrder) { o.Network.Mode = NetworkHosts }, ErrUnsupported},
+		"every host":     {func(o *seatbeltOrder) { o.Network.Mode = NetworkOn }, ErrUnsupported},
 		"unknown mode":   {func(o *seatbeltOrder) { o.Network.Mode = "all" }, ErrPolicy},
 		"relative write": {func(o *seatbeltOrder) { o.Write = []string{"work"} }, ErrPolicy},
 		"unclean read":   {func(o *seatbeltOrder) { o.Read = []string{"/a/../b"} }, ErrPolicy},

@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package sandbox
 
 import (
@@ -7,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,19 +21,14 @@ const (
 	filesFD   = 5
 )
 
-// Stages of the helper.
-const (
-	stageFull  = "full"  // process 1 of new namespaces
-	stageGuard = "guard" // reduced mode: supervises from outside the boundary
-	stageEnter = "enter" // reduced mode: restricts itself and becomes the program
-)
-
 // Commands on the control pipe.
 const (
 	cmdInterrupt = "interrupt\n"
 	cmdKill      = "kill\n"
 	cmdSweep     = "sweep\n"  // answered by eventSwept
 	cmdRecord    = "record\n" // answered by eventRecord
+	// cmdLayer starts "layer begin NAME" and "layer end", answered by eventLayer.
+	cmdLayer = "layer "
 )
 
 // Bounds of one line between host and helper.
@@ -92,12 +90,18 @@ type facts struct {
 	Landlock int  `json:"landlock"` // ABI
 	Counted  bool `json:"counted"`  // refused calls are counted
 	PidMax   bool `json:"pid_max"`  // the kernel itself caps process numbers
+	// Program is, on macOS, the number of the program and Began when it started.
+	Program int   `json:"program,omitempty"`
+	Began   int64 `json:"began,omitempty"`
 	// Layer says why a layer could not be put on when it was tried.
 	Layer string `json:"layer,omitempty"`
 }
 
 // stepExec is the step whose failure is the caller's, not the machine's.
 const stepExec = "exec"
+
+// stepSeatbelt is the step at which sandbox-exec said what is wrong.
+const stepSeatbelt = "seatbelt"
 
 // stepError says which part of the boundary could not be built.
 type stepError struct {
@@ -113,6 +117,39 @@ func failed(step string, err error) error {
 		return nil
 	}
 	return &stepError{step, err}
+}
+
+// resolve returns the paths behind all symbolic links, and notes the others in Links.
+func (o *order) resolve(paths []string) ([]string, error) {
+	var out []string
+	for _, path := range paths {
+		real, err := realPath(path)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, real); real != path {
+			o.Links[path] = real
+		}
+	}
+	return out, nil
+}
+
+// linksTo returns path, and every link that follows on the way to real.
+func linksTo(path, real string) []string {
+	var out []string
+	const most = 40 // links in a row, as for the kernel
+	for path != real && len(out) < most {
+		out = append(out, path)
+		target, err := os.Readlink(path)
+		if err != nil { // only a folder on the way is a link
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = filepath.Clean(target)
+	}
+	return out
 }
 
 // parseOrder reads the line with the order.
@@ -145,7 +182,7 @@ func readOrder() (order, *bufio.Reader, error) {
 	// Whatever else the host had open without close-on-exec ends here.
 	unix.CloseOnExec(controlFD)
 	unix.CloseOnExec(reportFD)
-	if err := unix.CloseRange(filesFD, ^uint(0)>>1&0x7fffffff, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+	if err := closeInherited(); err != nil {
 		return o, nil, fmt.Errorf("close inherited files: %w", err)
 	}
 	return o, r, nil

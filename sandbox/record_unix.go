@@ -1,9 +1,9 @@
+//go:build linux || darwin
+
 package sandbox
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -24,27 +24,20 @@ func (p *process) Record() (Record, error) {
 	defer late.Stop()
 	select {
 	case r := <-p.recorded:
-		return p.withGroup(p.withProxy(*r.Record)), nil
+		return p.complete(*r.Record), nil
 	case <-p.done:
-		return p.withGroup(p.withProxy(p.last)), nil
+		return p.complete(p.last), nil
 	case <-late.C:
 		return Record{}, errors.New("record of the run: the sandbox helper does not answer")
 	}
 }
 
-// withProxy adds what the proxy has seen.
-func (p *process) withProxy(r Record) Record {
-	if p.out == nil {
+// complete adds what others than the helper have seen.
+func (p *process) complete(r Record) Record {
+	if p.adds == nil {
 		return r
 	}
-	seen := p.out.proxy.Log()
-	r.Layers = append(slices.Clip(r.Layers), "proxy")
-	r.Denials = slices.Clip(r.Denials)
-	for _, host := range slices.Sorted(maps.Keys(seen.Refused)) {
-		r.Denials = append(r.Denials, Denial{Kind: "network", What: host, Layer: "proxy", Count: seen.Refused[host]})
-	}
-	r.Usage.Sent, r.Usage.Received, r.Usage.Hosts = seen.Sent, seen.Received, seen.Hosts
-	return r
+	return p.adds(r)
 }
 
 // limitOutput bounds what both streams may carry together; it is called before

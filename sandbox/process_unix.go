@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package sandbox
 
 import (
@@ -19,7 +21,6 @@ import (
 type process struct {
 	cmd     *exec.Cmd
 	full    bool        // namespaces: ending the helper ends the tree
-	group   *cgroup     // nil where there are none
 	cleanup func()      // removes what belongs to this run
 	detach  func() bool // from the context
 	stdin   *os.File
@@ -35,7 +36,10 @@ type process struct {
 	recording sync.Mutex
 	recorded  chan report
 
-	out    *wayOut // nil without one
+	// judge corrects the end by what others than the helper have seen, and adds
+	// completes the record; nil where nobody else looks.
+	judge  func(Exit) Exit
+	adds   func(Record) Record
 	began  time.Time
 	output struct {
 		mu          sync.Mutex
@@ -212,8 +216,10 @@ func (p *process) follow() {
 	p.detach()
 	// Not cmd.Wait: it is for pipes that it copies itself.
 	state, err := p.cmd.Process.Wait()
-	p.exit = p.group.judge(p.end(last, state, err))
-	p.group.remove()
+	p.exit = p.end(last, state, err)
+	if p.judge != nil {
+		p.exit = p.judge(p.exit)
+	}
 	if last.Event == "" {
 		close(p.settled)
 	}

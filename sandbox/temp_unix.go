@@ -1,6 +1,12 @@
+//go:build linux || darwin
+
 package sandbox
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // privateTemp returns the environment with TmpDir in the place of /tmp, which
 // is private in full mode and the machine's in reduced mode, closed to the
@@ -13,11 +19,22 @@ func (o order) privateTemp() []string {
 		if key == "TMPDIR" {
 			continue
 		}
-		_, link := o.Links[value]
-		if within(value, "/tmp") && !o.shows(value) && !link && !strings.Contains(value, ":") {
+		if within(value, "/tmp") && !o.names(value) && !strings.Contains(value, ":") {
 			e = key + "=" + o.TmpDir + strings.TrimPrefix(value, "/tmp")
 		}
 		out = append(out, e)
 	}
 	return out
+}
+
+// names reports whether the policy has path in it, by any of its names.
+func (o order) names(path string) bool {
+	for _, trees := range [][]string{o.Read, o.Write, slices.Collect(maps.Keys(o.Links))} {
+		for _, t := range trees {
+			if within(path, t) {
+				return true
+			}
+		}
+	}
+	return false
 }
