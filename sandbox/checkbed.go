@@ -43,7 +43,8 @@ func newCheckBed(parent, home string) (_ *checkBed, err error) {
 			b.close()
 		}
 	}()
-	if err := os.Mkdir(b.work(), 0o700); err != nil {
+	hooks := filepath.Join(b.work(), ".git", "hooks") // what Git would run later
+	if err := os.MkdirAll(hooks, 0o700); err != nil {
 		return nil, err
 	}
 	given, hidden := secretText(), secretText()
@@ -83,7 +84,7 @@ func newCheckBed(parent, home string) (_ *checkBed, err error) {
 			return err == nil && bytes.Contains(text, []byte(appended))
 		}
 	}
-	made, outside := filepath.Join(b.work(), "new"), filepath.Join(b.dir, "new")
+	made, outside, hook := filepath.Join(b.work(), "new"), filepath.Join(b.dir, "new"), filepath.Join(hooks, "pre-commit")
 	where := fmt.Sprintf("%d %d %d", os.Getpid(), uintptr(unsafe.Pointer(&b.memory[0])), len(b.memory))
 	b.steps = []checkStep{
 		{selfAttempt{"runs programs", trySay, word}, true, says(word)},
@@ -93,6 +94,7 @@ func newCheckBed(parent, home string) (_ *checkBed, err error) {
 		{selfAttempt{"hides the home folder", tryList, home}, false, says(entries[0].Name())},
 		{selfAttempt{"protects files", tryAppend, outside}, false, wrote(outside)},
 		{selfAttempt{"keeps read-only what is", tryAppend, b.given()}, false, wrote(b.given())},
+		{selfAttempt{"protects what runs later", tryAppend, hook}, false, wrote(hook)},
 		{selfAttempt{"no network", tryConnect, b.listener.Addr().String()}, false, says(greeting)},
 		{selfAttempt{"hides other programs", tryMemory, where}, false, says(hex.EncodeToString(b.memory))},
 	}

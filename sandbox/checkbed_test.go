@@ -70,6 +70,7 @@ func TestCheckBed(t *testing.T) {
 		"home can be listed":         {free, bounded("hides the home folder"), LevelNone},
 		"outside can be written":     {free, bounded("protects files"), LevelNone},
 		"original can be written":    {free, bounded("keeps read-only what is"), LevelNone},
+		"hook can be made":           {free, bounded("protects what runs later"), LevelNone},
 		"server can be reached":      {free, bounded("no network"), LevelNone},
 		"memory can be read":         {free, bounded("hides other programs"), LevelNone},
 		"attempts prove nothing":     {bounded(""), bounded(""), LevelNone},

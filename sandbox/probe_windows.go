@@ -84,6 +84,9 @@ func (r *runner) try(ctx context.Context) ability {
 			func(todo []selfAttempt) ([]finding, error) { return r.inside(ctx, bed.policy(), m, todo) },
 		)
 		if err == nil {
+			trials = append(trials,
+				r.ended(ctx, m, "memory limit", selfAttempt{"", tryGrow, "256"}, Limits{Memory: 128 << 20}, OutOfMem),
+				r.ended(ctx, m, "process limit", selfAttempt{"", trySpawn, "12"}, Limits{Procs: 6}, TooMany))
 			l := levelOf(trials, weaknesses(m, swept))
 			l.Guarantees = append(l.Guarantees, counted()...)
 			return ability{level: l, manner: m}
@@ -122,34 +125,60 @@ func (r *runner) freely(ctx context.Context, todo []selfAttempt) ([]finding, err
 
 // inside makes attempts inside.
 func (r *runner) inside(ctx context.Context, p Policy, m manner, todo []selfAttempt) ([]finding, error) {
-	p.Limits.Wall = checkTime
-	text, err := json.Marshal(todo)
+	out, exit, err := r.run(ctx, p, m, todo)
 	if err != nil {
 		return nil, err
 	}
-	proc, err := start(ctx, p, Command{Path: r.helper[0], Args: r.helper[1:]}, m)
-	if err != nil {
-		return nil, err
-	}
-	complaint := make(chan []byte, 1)
-	go func() {
-		// Half a complaint is better than none.
-		b, _ := io.ReadAll(proc.Stderr())
-		complaint <- b
-	}()
-	_, werr := proc.stdin.Write(text)
-	proc.stdin.Close()
-	out, rerr := io.ReadAll(proc.Stdout())
-	exit := proc.Wait()
-	heard := strings.TrimSpace(string(<-complaint))
 	if exit.Cause != Exited || exit.Code != 0 {
-		return nil, errors.New(joinSentences(joinSentences(fmt.Sprintf("it ended with %d (%s)", exit.Code, exit.Cause), exit.Detail), heard))
-	}
-	if err := errors.Join(werr, rerr); err != nil {
-		return nil, err
+		return nil, errors.New(joinSentences(fmt.Sprintf("it ended with %d (%s)", exit.Code, exit.Cause), exit.Detail))
 	}
 	var said []finding
 	return said, json.Unmarshal(out, &said)
+}
+
+// run runs the self-check's program inside. What it complained about is added to
+// the detail of its end.
+func (r *runner) run(ctx context.Context, p Policy, m manner, todo []selfAttempt) ([]byte, Exit, error) {
+	p.Limits.Wall = checkTime
+	text, err := json.Marshal(todo)
+	if err != nil {
+		return nil, Exit{}, err
+	}
+	proc, err := start(ctx, p, Command{Path: r.helper[0], Args: r.helper[1:]}, m)
+	if err != nil {
+		return nil, Exit{}, err
+	}
+	complaint := make(chan []byte, 1)
+	go func() {
+		// Half a complaint is better than none, and a long one says no more.
+		const most = 500
+		b, _ := io.ReadAll(io.LimitReader(proc.Stderr(), most))
+		_, _ = io.Copy(io.Discard, proc.Stderr())
+		complaint <- b
+	}()
+	// When it does not take or give everything, its end says why.
+	_, _ = proc.stdin.Write(text)
+	proc.stdin.Close()
+	out, _ := io.ReadAll(proc.Stdout())
+	exit := proc.Wait()
+	exit.Detail = joinSentences(exit.Detail, strings.TrimSpace(string(<-complaint)))
+	return out, exit, nil
+}
+
+// ended is the trial of a limit: a program that goes beyond it is ended for that.
+// The cause is the system's word, so that it proves itself.
+func (r *runner) ended(ctx context.Context, m manner, name string, a selfAttempt, l Limits, want Cause) trial {
+	t := trial{Name: name, Outside: true, Inside: true}
+	_, exit, err := r.run(ctx, Policy{Limits: l}, m, []selfAttempt{a})
+	switch {
+	case err != nil:
+		t.Note = "It could not be tried: " + err.Error() + "."
+	case exit.Cause == want:
+		t.Inside, t.Note = false, "A program that went beyond it was ended."
+	default:
+		t.Note = joinSentences(fmt.Sprintf("The program was not ended for it (%s, %d).", exit.Cause, exit.Code), exit.Detail)
+	}
+	return t
 }
 
 // weaknesses are what does not hold on any Windows, or not in this manner.
@@ -184,10 +213,7 @@ func weaknesses(m manner, swept error) []Guarantee {
 func counted() []Guarantee {
 	return []Guarantee{
 		{Name: "kill", Holds: true, Detail: "The system ends every process of a job, also when Atoll itself is ended."},
-		{Name: "memory limit", Holds: true, Detail: "Counted by the system, for all processes together, as what was promised to them."},
-		{Name: "process limit", Holds: true, Detail: "Counted by the system; threads are not counted."},
 		{Name: "disk limit", Holds: true, Detail: "Growth of the writable folders and size of the largest file are measured every 200 ms or slower, and free space of up to 1 GiB always remains."},
-		{Name: "read-only parts", Holds: true, Detail: "What other programs run later cannot be changed, renamed or deleted in a writable folder."},
 	}
 }
 

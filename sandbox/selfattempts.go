@@ -1,12 +1,15 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +31,8 @@ const (
 	tryList    = "list"
 	tryConnect = "connect"
 	tryMemory  = "memory" // of another program
+	tryGrow    = "grow"   // by MiB
+	trySpawn   = "spawn"  // so many programs that wait for their input
 )
 
 // A finding is what the program says of an attempt. What counts is what
@@ -118,6 +123,47 @@ func (a selfAttempt) make(memory func(int, uintptr, int) ([]byte, error)) (strin
 		}
 		b, err := memory(pid, uintptr(at), n)
 		return hex.EncodeToString(b), err
+	case tryGrow, trySpawn:
+		n, err := strconv.Atoi(a.Target)
+		if err != nil {
+			return "", err
+		}
+		if a.Kind == tryGrow {
+			return "", growBy(n)
+		}
+		return "", spawnMany(n)
 	}
 	return "", fmt.Errorf("there is no attempt %q", a.Kind)
+}
+
+// growBy takes memory and uses it.
+func growBy(mib int) error {
+	var all [][]byte
+	for range mib {
+		all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+	}
+	runtime.KeepAlive(all)
+	return nil
+}
+
+// spawnMany starts this program n times and ends all of them.
+func spawnMany(n int) error {
+	for range n {
+		c := exec.Command(os.Args[0], os.Args[1:]...)
+		// Not the null device, which cannot be opened everywhere.
+		c.Stdout, c.Stderr = os.Stderr, os.Stderr
+		in, err := c.StdinPipe() // it waits for attempts
+		if err != nil {
+			return err
+		}
+		if err := c.Start(); err != nil {
+			return err
+		}
+		defer func() {
+			_ = c.Process.Kill() // an error means that it has ended
+			in.Close()
+			_ = c.Wait() // how is of no interest
+		}()
+	}
+	return nil
 }
