@@ -12,17 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// maxDepth bounds the nesting of folders that is measured; deeper ones
-	// count as an attempt to hide from the measurement.
-	maxDepth = 200
-	// minWalk is the shortest time between two measurements; a slow walk is
-	// repeated after ten times what it took.
-	minWalk = 200 * time.Millisecond
-	// diskFloor is the free space that must remain, so that the user's other
-	// programs go on; on a disk that is nearly full already, half of the rest.
-	diskFloor = 1 << 30
-)
+// maxDepth bounds the nesting of folders that is measured; deeper ones count as
+// an attempt to hide from the measurement.
+const maxDepth = 200
 
 // What cannot be measured ends the tree: it could hide any amount.
 var (

@@ -14,7 +14,8 @@ import (
 // Check returns an error that wraps [ErrPolicy] when the policy must not be
 // used: a path is relative, unclean or missing; a writable tree is the root,
 // the home folder, an ancestor of it or a folder of the system; a readable
-// tree is the root or one of the kernel's own file systems; an environment
+// tree is the root or one of the kernel's own file systems, on Windows also the
+// home folder as a whole or a share of the network; an environment
 // entry is not KEY=VALUE; the network is none; the folder of the layers is not
 // apart from the rest.
 func (p Policy) Check() error {
@@ -75,6 +76,9 @@ func checkPath(path string) (string, error) {
 
 // checkWritable refuses what a program could use to change the machine.
 func checkWritable(path, home string) error {
+	if runtime.GOOS == "windows" {
+		return newWinPlaces(os.Getenv).check(path, true)
+	}
 	if err := checkShared(path); err != nil {
 		return err
 	}
@@ -91,9 +95,6 @@ func checkWritable(path, home string) error {
 				return fmt.Errorf("%w: %s must not be writable, it holds the home folder; choose a folder of its own", ErrPolicy, path)
 			}
 		}
-	}
-	if runtime.GOOS == "windows" {
-		return nil
 	}
 	return checkPlace(path)
 }
@@ -131,7 +132,7 @@ var graphicsNodes = [...]string{"/dev/dri", "/dev/kfd", "/dev/nvidia", "/dev/acc
 // checkShared refuses what must not be visible inside under any policy.
 func checkShared(path string) error {
 	if runtime.GOOS == "windows" {
-		return nil
+		return newWinPlaces(os.Getenv).check(path, false)
 	}
 	for _, t := range []string{"/proc", "/sys"} {
 		if within(path, t) {

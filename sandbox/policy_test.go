@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 	}
 	rows := map[string]row{
 		"nothing":              {Policy{}, true},
-		"a folder in the home": {Policy{Write: []string{work}, Read: []string{file, base}, Env: []string{"A=", "B=x=y"}}, true},
+		"a folder in the home": {Policy{Write: []string{work}, Read: []string{file}, Env: []string{"A=", "B=x=y"}}, true},
 		"home":                 {Policy{Write: []string{home}}, false},
 		"home behind a link":   {Policy{Write: []string{link}}, false},
 		"parent of the home":   {Policy{Write: []string{filepath.Dir(home)}}, false},
@@ -54,6 +54,7 @@ func TestCheck(t *testing.T) {
 		for _, p := range []string{"/proc", "/sys", "/run", "/dev", "/dev/null", "/dev/pts"} {
 			rows["read "+p] = row{Policy{Read: []string{p}}, false}
 		}
+		rows["an ancestor of the home"] = row{Policy{Read: []string{base}}, true}
 		rows["read /usr/share"] = row{Policy{Read: []string{"/usr/share"}}, true}
 	}
 	for name, r := range rows {

@@ -41,11 +41,8 @@ type process struct {
 	judge  func(Exit) Exit
 	adds   func(Record) Record
 	began  time.Time
-	output struct {
-		mu          sync.Mutex
-		limit, used int64
-	}
-	loud atomic.Bool
+	output outputBudget
+	loud   atomic.Bool
 
 	layers chan report // answers to layer commands
 
@@ -55,29 +52,6 @@ type process struct {
 	done    chan struct{} // closed when exit is set
 	exit    Exit
 	last    Record // the newest from the helper; read after done
-}
-
-// stream closes the pipe when it was read to its end.
-type stream struct {
-	f      *os.File
-	budget func(n int) int // how much of n bytes may be passed on; nil: all
-}
-
-func (s *stream) Read(p []byte) (int, error) {
-	n, err := s.f.Read(p)
-	if s.budget != nil && n > 0 {
-		if may := s.budget(n); may < n {
-			s.f.Close()
-			return may, io.EOF
-		}
-	}
-	if errors.Is(err, os.ErrClosed) {
-		return n, io.EOF
-	}
-	if err != nil {
-		s.f.Close()
-	}
-	return n, err
 }
 
 // Stdin is documented at [Process]. It is closed when the program has ended.

@@ -53,12 +53,8 @@ func (p *process) limitOutput(limit int64) {
 // spend takes n read bytes from what may be read, and returns how many of them
 // may be passed on. With the first that may not, the tree ends.
 func (p *process) spend(n int) int {
-	p.output.mu.Lock()
-	defer p.output.mu.Unlock()
-	may := int(min(int64(n), p.output.limit-p.output.used))
-	p.output.used += int64(n)
+	may := p.output.take(n)
 	if may < n {
-		may = max(may, 0)
 		select {
 		case <-p.done:
 		default:

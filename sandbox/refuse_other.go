@@ -1,4 +1,4 @@
-//go:build !linux && !darwin
+//go:build !linux && !darwin && !windows
 
 package sandbox
 
@@ -15,7 +15,7 @@ type refuser struct{}
 func newRunner(Options) Runner { return refuser{} }
 
 func (refuser) reason() string {
-	return fmt.Sprintf("programs are not run on %s yet, because this version can enforce a policy on Linux and macOS only", runtime.GOOS)
+	return fmt.Sprintf("programs are not run on %s yet, because this version can enforce a policy on Linux, macOS and Windows only", runtime.GOOS)
 }
 
 func (r refuser) Start(_ context.Context, _ Policy, c Command) (Process, error) {
@@ -25,7 +25,7 @@ func (r refuser) Start(_ context.Context, _ Policy, c Command) (Process, error) 
 
 func (r refuser) Level(context.Context) Level {
 	return Level{Name: LevelNone, Guarantees: []Guarantee{{
-		Name: "sandbox", Detail: r.reason(), Fix: "Use Linux or macOS; other systems come with a later version.",
+		Name: "sandbox", Detail: r.reason(), Fix: "Use Linux, macOS or Windows; other systems come with a later version.",
 	}}}
 }
 

@@ -3,9 +3,8 @@ package sandbox
 // Options says what a [Runner] needs from the program it is part of.
 type Options struct {
 	// Helper is the command line that starts this program again as the
-	// sandbox helper, for example [executable, "worker", "jail"]. On Linux and
-	// macOS the program must then call [JailMain] at once and exit with its
-	// result.
+	// sandbox helper, for example [executable, "worker", "jail"]. The program must
+	// then call [JailMain] at once and exit with its result.
 	Helper []string
 	// Reduced leaves namespaces alone, as on a machine that forbids them: for
 	// seeing what still holds there. The level is then reduced or none.

@@ -22,7 +22,8 @@ type Policy struct {
 	Write []string `json:"write"`
 	// Env is the whole environment, nothing is inherited. A value that is /tmp
 	// or lies in it, and is no path of Read or Write, means the program's own
-	// place for temporary files, wherever the level has it.
+	// place for temporary files, wherever the level has it. On Windows TEMP, TMP and
+	// SystemRoot are set besides.
 	Env     []string `json:"env"`
 	Network Network  `json:"network"`
 	GPU     bool     `json:"gpu"` // the graphics cards' devices
@@ -78,7 +79,8 @@ type Command struct {
 	Args []string // without the program's name
 	Dir  string   // working folder; must be readable under the policy
 	// Files become descriptors 3, 4, ... of the program. Start closes them in
-	// this process. On Windows they are inherited handles.
+	// this process. On Windows they are inherited handles, whose numbers are in the
+	// variable ATOLL_FILES in this order, decimal, with commas between them.
 	Files []*os.File
 }
 
@@ -97,7 +99,8 @@ type Process interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
 	Stderr() io.Reader
-	// Interrupt sends the tree what Ctrl-C would.
+	// Interrupt sends the tree what Ctrl-C would. An error means that it was not
+	// sent; on Windows it never is.
 	Interrupt() error
 	// Kill ends the tree at once; none of it survives two seconds.
 	Kill() error

@@ -122,25 +122,9 @@ func reap(pid int, l Limits) Exit {
 	}
 }
 
-func killed(c Cause, detail string) Exit {
-	return Exit{Code: 128 + int(syscall.SIGKILL), Signal: int(syscall.SIGKILL), Cause: c, Detail: detail}
-}
-
 // ignoreSignals keeps the program from ending the helper. Not signal.Ignore:
 // the program would inherit that.
 func ignoreSignals() {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT,
 		unix.SIGUSR1, unix.SIGUSR2, unix.SIGPIPE, unix.SIGABRT, unix.SIGTRAP, unix.SIGSYS)
-}
-
-// size writes bytes for people.
-func size(n int64) string {
-	switch {
-	case n >= 1<<30 && n%(1<<30) == 0:
-		return fmt.Sprintf("%d GiB", n>>30)
-	case n >= 10<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	default:
-		return fmt.Sprintf("%d MiB", (n+1<<19)>>20)
-	}
 }

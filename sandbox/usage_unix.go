@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -86,12 +85,4 @@ func ended() rusage {
 		return rusage{}
 	}
 	return rusage{time.Duration(u.Utime.Nano() + u.Stime.Nano()), int64(u.Maxrss) * maxrssUnit}
-}
-
-// span writes a time for people.
-func span(d time.Duration) string {
-	if d < 10*time.Second {
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"atoll/app/config"
+	"atoll/sandbox"
 	"atoll/sandbox/toolchain"
 )
 
@@ -65,7 +66,11 @@ func (p Program) libraries(ctx context.Context, home config.Home) error {
 	}
 	line := p.progress("Python libraries")
 	defer line.end()
-	return toolchain.Install(ctx, py, home.Python(), func(step string, done, total int) {
+	err := toolchain.Install(ctx, py, home.Python(), func(step string, done, total int) {
 		line.show(int64(done), int64(total), step)
 	})
+	if err != nil {
+		return err
+	}
+	return sandbox.Share(ctx, home.Python())
 }

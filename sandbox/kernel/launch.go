@@ -31,12 +31,18 @@ func program() ([]byte, error) {
 	return out, nil
 }
 
-// bootstrap reads the driver from descriptor 3. So there is no file of it that
-// the code could change, and the command line stays short.
+// bootstrap reads the driver from the first of the two files that it was given:
+// descriptors 3 and 4, on Windows handles named in a variable. So there is no file
+// of it that the code could change, and the command line stays short.
 const bootstrap = `import os
-n=int.from_bytes(os.read(3,4),"big");b=b""
-while len(b)<n:b+=os.read(3,n-len(b))
-exec(compile(b,"<kernel>","exec"),{"__name__":"<kernel>"})`
+f,h=(3,4),os.environ.pop("ATOLL_FILES","")
+if h:
+ import msvcrt
+ for x in h.split(","):os.set_handle_inheritable(int(x),False)
+ f=[msvcrt.open_osfhandle(int(x),os.O_BINARY|m)for x,m in zip(h.split(","),(os.O_RDONLY,os.O_WRONLY))]
+n=int.from_bytes(os.read(f[0],4),"big");b=b""
+while len(b)<n:b+=os.read(f[0],n-len(b))
+exec(compile(b,"<kernel>","exec"),{"__name__":"<kernel>","FILES":f})`
 
 // common are the libraries that a failing import is told about.
 var common = [...]string{

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -97,8 +99,11 @@ func (o Options) Policy() sandbox.Policy {
 	py := o.Interpreter
 	read := append([]string{}, py.Read...)
 	path := "/usr/local/bin:/usr/bin:/bin"
+	if root := os.Getenv("SystemRoot"); runtime.GOOS == "windows" && root != "" {
+		path = filepath.Join(root, "System32") + ";" + root
+	}
 	if d := filepath.Dir(py.Path); !strings.Contains(path, d) {
-		path = d + ":" + path
+		path = d + string(filepath.ListSeparator) + path
 	}
 	env := []string{
 		"PATH=" + path, "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "LC_ALL=C.UTF-8",

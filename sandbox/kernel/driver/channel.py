@@ -1,9 +1,9 @@
 """The inside of a Python kernel: runs cells, one at a time, and tells the host what they show.
 
-Standard library only, Python 3.9 and newer. It is read from descriptor 3, so
-there is no file that a cell could change. Then, on the same descriptor, come
-JSON lines: first the settings, then one request for each cell. Descriptor 4
-takes JSON lines with the events. What a cell's child processes and C code
+Standard library only, Python 3.9 and newer. It is read from the first of FILES,
+descriptor 3 where there are such numbers, so there is no file that a cell could
+change. Then, on the same descriptor, come JSON lines: first the settings, then
+one request for each cell. The second takes JSON lines with the events. What a cell's child processes and C code
 write to descriptors 1 and 2 is read by the host as it is; before each event a
 mark goes to both, so that the host can put all of it in order.
 
@@ -51,7 +51,7 @@ def _up(fd, low):
     return new
 
 
-_req, _evt = _up(3, 900), _up(4, 901)
+_req, _evt = _up(FILES[0], 900), _up(FILES[1], 901)
 _kept = {n: _up(n, 910 + n) for n in (0, 1, 2)}
 _own = frozenset([_req, _evt, *_kept.values()])
 
