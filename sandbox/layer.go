@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -61,7 +62,15 @@ const (
 // checkLayers refuses a folder of layers that the program could see, or that
 // lies so that layers would hold themselves.
 func (p Policy) checkLayers() error {
+	for _, h := range p.Held {
+		if !slices.Contains(p.Write, h) {
+			return fmt.Errorf("%w: %s is to be written through a layer, but is not writable at all", ErrPolicy, h)
+		}
+	}
 	if p.Layers == "" {
+		if len(p.Held) > 0 {
+			return fmt.Errorf("%w: there is no folder for the layers through which %s is to be written", ErrPolicy, p.Held[0])
+		}
 		return nil
 	}
 	real, err := checkPath(p.Layers)
@@ -81,6 +90,11 @@ func (p Policy) checkLayers() error {
 		}
 	}
 	return nil
+}
+
+// heldRefusal is the error of systems and levels without layers.
+func heldRefusal(p Policy) error {
+	return refusal{fmt.Sprintf("%s is to be written through a layer only, and writes cannot be held back here.", p.Held[0])}
 }
 
 // SweepLayers removes what a host that ended half-way has left in dir, the

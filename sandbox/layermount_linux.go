@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -64,12 +65,25 @@ func layerAccess(o order) []landlock.Rule {
 	return rules
 }
 
+// held reports whether a path can be written through a layer only: the innermost
+// writable tree that has it is such a one.
+func (o order) held(path string) bool {
+	best, held := -1, false
+	for _, w := range o.Write {
+		if within(path, w) && len(w) > best {
+			best, held = len(w), slices.Contains(o.Held, w)
+		}
+	}
+	return held
+}
+
 // layerMounts puts a layer on and takes it off. One goroutine uses it.
 type layerMounts struct {
 	trees  []string
 	binds  []bind // of the policy, in the trees and the trees themselves
 	bad    error  // why no layer is to be had
 	below  []int  // descriptors of binds while a layer is on
+	held   []bool // of binds: read-only without a layer too
 	frozen []int  // those of below that were made read-only
 	on     []string
 }
@@ -90,7 +104,7 @@ func newLayerMounts(o order) (*layerMounts, error) {
 				m.bad = fmt.Errorf("%s lies directly in the root folder", t)
 			}
 			if within(b.dst, t) {
-				m.binds = append(m.binds, b)
+				m.binds, m.held = append(m.binds, b), append(m.held, o.held(b.dst))
 				break
 			}
 		}
@@ -165,7 +179,7 @@ func (m *layerMounts) begin(name string) (err error) {
 	// A folder that the program stands in, or has open, is one below the layer:
 	// nothing may be written there meanwhile.
 	for i, b := range m.binds {
-		if !b.writable {
+		if !b.writable || m.held[i] {
 			continue
 		}
 		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}

@@ -49,6 +49,7 @@ type order struct {
 	Files int      `json:"files"` // extra files, from filesFD on
 	Read  []string `json:"read"`  // behind all symbolic links, like Write
 	Write []string `json:"write"`
+	Held  []string `json:"held,omitempty"` // of Write: read-only but through a layer
 	// Links are the other names of Read and Write paths: a policy may name them
 	// through symbolic links that do not exist inside.
 	Links  map[string]string `json:"links"`

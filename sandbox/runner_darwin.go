@@ -44,6 +44,9 @@ func (r *runner) launch(ctx context.Context, p Policy, c Command) (Process, erro
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	if len(p.Held) > 0 {
+		return nil, heldRefusal(p)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -59,6 +59,9 @@ func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error
 		if hole := protectedInside(o.Read, o.Write); hole != "" {
 			return nil, refusal{fmt.Sprintf("%s must stay read-only inside a writable folder, and only namespaces can do that. %s", hole, can.full.fix)}
 		}
+		if len(p.Held) > 0 {
+			return nil, heldRefusal(p)
+		}
 		if p.Network.Mode != NetworkOff {
 			return nil, refusal{fmt.Sprintf("a network of mode %q needs namespaces; without them only programs with no network are started. %s", p.Network.Mode, can.full.fix)}
 		}
@@ -97,6 +100,9 @@ func newOrder(p Policy, c Command) (order, error) {
 		return o, err
 	}
 	if o.Write, err = o.resolve(p.Write); err != nil {
+		return o, err
+	}
+	if o.Held, err = o.resolve(p.Held); err != nil {
 		return o, err
 	}
 	if err := o.protect(); err != nil {

@@ -34,6 +34,9 @@ func (r *runner) Start(ctx context.Context, p Policy, c Command) (Process, error
 	if ext := strings.ToLower(filepath.Ext(c.Path)); ext != ".exe" {
 		return nil, fmt.Errorf("start %s: only programs (.exe) are started, no scripts, which a shell would run", c.Path)
 	}
+	if len(p.Held) > 0 {
+		return nil, heldRefusal(p)
+	}
 	if p.Network.Mode != NetworkOff {
 		return nil, refusal{fmt.Sprintf("a network of mode %q cannot be had on Windows, where only programs with no network are started", p.Network.Mode)}
 	}

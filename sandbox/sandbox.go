@@ -20,6 +20,10 @@ type Policy struct {
 	// Write are absolute paths of writable trees; implies readable. What a
 	// program of the host would run later stays read-only in them: see [Protected].
 	Write []string `json:"write"`
+	// Held are trees of Write that can be written through a layer only (see
+	// [Layerer]); without one they are readable. It needs Layers, and a machine
+	// that has layers.
+	Held []string `json:"held,omitempty"`
 	// Env is the whole environment, nothing is inherited. A value that is /tmp
 	// or lies in it, and is no path of Read or Write, means the program's own
 	// place for temporary files, wherever the level has it. On Windows TEMP, TMP and

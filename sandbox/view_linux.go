@@ -74,7 +74,10 @@ func newView(o order) view {
 			v.binds = append(v.binds, bind{src: p, dst: p, writable: true, device: true})
 		}
 	}
-	v.binds = append(v.binds, policyBinds(o.Read, o.Write)...)
+	for _, b := range policyBinds(o.Read, o.Write) {
+		b.writable = b.writable && !o.held(b.dst)
+		v.binds = append(v.binds, b)
+	}
 	if o.Layers != "" {
 		v.binds = append(v.binds, bind{src: o.Layers, dst: layersPlace, writable: true})
 	}

@@ -34,14 +34,15 @@ func Of(c storage.Chat) storage.ChatPolicy {
 	return *c.Policy
 }
 
-// Check returns p without what does not belong to its preset. Errors: ErrPolicy.
-func Check(p storage.ChatPolicy) (storage.ChatPolicy, error) {
+// Check returns p without what does not belong to its preset. home is the data
+// folder, which no code may get at. Errors: ErrPolicy.
+func Check(p storage.ChatPolicy, home string) (storage.ChatPolicy, error) {
 	out := storage.ChatPolicy{Preset: p.Preset, GPU: p.GPU}
 	switch p.Preset {
 	case "", Sealed:
 		out.Preset = Sealed
 	case Project:
-		dir, err := project(p.Project)
+		dir, err := project(p.Project, home)
 		if err != nil {
 			return out, err
 		}
@@ -63,7 +64,7 @@ func Check(p storage.ChatPolicy) (storage.ChatPolicy, error) {
 
 // project returns the folder behind all links: what the boundary is built for
 // must not become another folder later.
-func project(path string) (string, error) {
+func project(path, home string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("%w: choose the project's folder", ErrPolicy)
 	}
@@ -77,10 +78,22 @@ func project(path string) (string, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return "", fmt.Errorf("%w: %s is not a folder", ErrPolicy, path)
 	}
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	if inside(dir, home) || inside(home, dir) {
+		return "", fmt.Errorf("%w: %s holds Atoll's own data, or lies in it; choose another folder", ErrPolicy, path)
+	}
 	if err := (sandbox.Policy{Write: []string{dir}}).Check(); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrPolicy, err)
 	}
 	return dir, nil
+}
+
+// inside reports whether path is dir or lies in it.
+func inside(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func network(p storage.ChatPolicy) sandbox.Network {
@@ -95,12 +108,24 @@ func network(p storage.ChatPolicy) sandbox.Network {
 }
 
 // Apply sets in o what p allows beyond the chat's own folders. layers is a
-// folder of the host's in which writes can be held back.
-func Apply(p storage.ChatPolicy, o *kernel.Options, layers string) {
+// folder of the host's in which writes can be held back; with level, where that
+// can be done, the project is never written otherwise: not by a thread either
+// that goes on after its run.
+func Apply(p storage.ChatPolicy, o *kernel.Options, layers string, level sandbox.Level) {
 	o.Network, o.GPU, o.Layers = network(p), p.GPU, layers
-	if p.Preset == Project {
-		o.Write = append(o.Write, p.Project)
+	if p.Preset != Project {
+		return
 	}
+	o.Write = append(o.Write, p.Project)
+	if layers != "" && HoldsBack(level) {
+		o.Held = append(o.Held, p.Project)
+	}
+}
+
+// HoldsBack reports whether a machine can show the effects of code before they
+// are carried out.
+func HoldsBack(level sandbox.Level) bool {
+	return slices.ContainsFunc(level.Guarantees, func(g sandbox.Guarantee) bool { return g.Name == "effect layers" && g.Holds })
 }
 
 // ProjectLink is the name under which code finds the project's folder, beside

@@ -216,7 +216,7 @@ func (s *Service) options(ctx context.Context, id string, ws *workspace.Workspac
 		LogDir:      filepath.Join(s.Home.Chat(id), "logs"),
 		Timeout:     timeout,
 	}
-	boundary.Apply(p, &o, filepath.Join(s.Home.Chat(id), "layers"))
+	boundary.Apply(p, &o, filepath.Join(s.Home.Chat(id), "layers"), s.Runner.Level(ctx))
 	return o, nil
 }
 
@@ -235,8 +235,15 @@ func (s *Service) Boundary(ctx context.Context, id string, p storage.ChatPolicy)
 	o := kernel.Options{
 		Interpreter: Kernel(py, env), Dir: filepath.Join(dir, "work"), Read: []string{files}, Timeout: timeout,
 	}
-	boundary.Apply(p, &o, "")
-	return boundary.NewView(p, o, files, s.Runner.Level(ctx)), nil
+	level := s.Runner.Level(ctx)
+	boundary.Apply(p, &o, filepath.Join(dir, "layers"), level)
+	return boundary.NewView(p, o, files, level), nil
+}
+
+// CheckPolicy returns p without what does not belong to its preset. Errors:
+// those of [boundary.Check].
+func (s *Service) CheckPolicy(p storage.ChatPolicy) (storage.ChatPolicy, error) {
+	return boundary.Check(p, string(s.Home))
 }
 
 // Renew ends the interpreter of a chat that runs under another boundary than p,

@@ -91,6 +91,9 @@ func (w *world) Try(context.Context, string, storage.Call, func(storage.Output))
 func (w *world) Boundary(_ context.Context, _ string, p storage.ChatPolicy) (boundary.View, error) {
 	return boundary.View{Policy: p}, nil
 }
+func (w *world) CheckPolicy(p storage.ChatPolicy) (storage.ChatPolicy, error) {
+	return boundary.Check(p, w.t.TempDir())
+}
 func (w *world) Renew(chat string, _ storage.ChatPolicy) bool {
 	w.renewed = append(w.renewed, chat)
 	return true

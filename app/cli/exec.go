@@ -186,7 +186,7 @@ func (p Program) runScript(ctx context.Context, s script) (code int, err error) 
 	attempts := kernel.ReadAttempts(tried.outside)
 	tried.outside.Close()
 	if !s.quiet {
-		r := p.sayRefusals(proc, exit, attempts)
+		r := p.sayRefusals(proc, sandbox.NetworkOff, exit, attempts)
 		r.Level = app.Runner(self).Level(context.WithoutCancel(ctx)).Name
 		if err := keepReceipt(s.receipt, r, ws, before); err != nil {
 			return 0, err

@@ -67,7 +67,7 @@ func (p Program) sandboxShow() *cobra.Command {
 						return err
 					}
 				}
-				if pol, err = boundary.Check(pol); err != nil {
+				if pol, err = boundary.Check(pol, string(home)); err != nil {
 					return usageError{err}
 				}
 				s := cells.New(cells.Deps{Home: home, Runner: app.Runner(self), Python: cells.FindPython(home)})
@@ -205,7 +205,7 @@ func (p Program) sandboxExec() *cobra.Command {
 			}
 			var pol sandbox.Policy
 			if file != "" {
-				b, err := os.ReadFile(file)
+				b, err := readCode(p.In, file)
 				if err == nil {
 					pol, err = sandbox.ParsePolicy(b)
 				}
@@ -324,7 +324,7 @@ func (p Program) runInside(c *cobra.Command, r sandbox.Runner, pol sandbox.Polic
 	}
 	<-errDone
 	exit := proc.Wait()
-	p.sayRefusals(proc, exit, nil)
+	p.sayRefusals(proc, pol.Network.Mode, exit, nil)
 	if c.Context().Err() == nil && exit.Cause != sandbox.Exited {
 		fmt.Fprintf(p.Err, "atoll: the program was stopped: %s\n", printable(exit.Detail))
 	}
@@ -342,14 +342,18 @@ func (p Program) runInside(c *cobra.Command, r sandbox.Runner, pol sandbox.Polic
 
 // sayRefusals says on standard error what the boundary refused a program, with
 // what it says itself, and returns the receipt of its run.
-func (p Program) sayRefusals(proc sandbox.Process, exit sandbox.Exit, tried []sandbox.Denial) *storage.Receipt {
+func (p Program) sayRefusals(proc sandbox.Process, network sandbox.NetworkMode, exit sandbox.Exit, tried []sandbox.Denial) *storage.Receipt {
 	res := kernel.Result{Tried: tried}
 	if r, ok := proc.(sandbox.Recorder); ok {
 		if rec, err := r.Record(); err == nil {
 			res.Record, res.Took = &rec, rec.Usage.Wall
 		}
 	}
-	out := cells.Receipt(storage.ChatPolicy{Preset: boundary.Sealed}, res)
+	preset := boundary.Sealed
+	if network == sandbox.NetworkHosts || network == sandbox.NetworkOn {
+		preset = boundary.Network
+	}
+	out := cells.Receipt(storage.ChatPolicy{Preset: preset}, res)
 	switch {
 	case exit.Detail != "":
 		out.Exit = exit.Detail
@@ -357,7 +361,7 @@ func (p Program) sayRefusals(proc sandbox.Process, exit sandbox.Exit, tried []sa
 		out.Exit = fmt.Sprintf("The program ended with status %d.", exit.Code)
 	}
 	for _, s := range out.Explained {
-		fmt.Fprintf(p.Err, "atoll: %s\n", printable(s))
+		fmt.Fprintf(p.Err, "atoll: %s\n", oneName(s))
 	}
 	return out
 }

@@ -29,6 +29,7 @@ type Options struct {
 	Dir         string   // workspace: working folder, writable
 	Read        []string // further readable trees, for example the originals
 	Write       []string // further writable trees, for example a project folder
+	Held        []string // of Write: written by [Python.Try] only
 	Network     sandbox.Network
 	GPU         bool
 	Layers      string         // where [Python.Try] holds back what code writes, see [sandbox.Policy]; empty: it cannot
@@ -130,5 +131,6 @@ func (o Options) Policy() sandbox.Policy {
 		Languages: []string{"python"},
 		Limits:    o.Limits,
 		Layers:    o.Layers,
+		Held:      o.Held,
 	}
 }

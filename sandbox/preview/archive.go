@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	archiveEntries = 20      // listed in a card
-	tarEntries     = 100_000 // looked at
+	archiveEntries = 20       // listed in a card
+	tarEntries     = 100_000  // looked at
 	tarUnpacked    = 64 << 20 // bytes of a packed archive
 )
 
