@@ -34,14 +34,16 @@ func Of(c storage.Chat) storage.ChatPolicy {
 	return *c.Policy
 }
 
-// Check returns p without what does not belong to its preset. Errors: ErrPolicy.
-func Check(p storage.ChatPolicy) (storage.ChatPolicy, error) {
+// Check returns p without what does not belong to its preset. own is the folder
+// of Atoll's own data, which no project may hold or lie in; empty: not looked at.
+// Errors: ErrPolicy.
+func Check(p storage.ChatPolicy, own string) (storage.ChatPolicy, error) {
 	out := storage.ChatPolicy{Preset: p.Preset, GPU: p.GPU}
 	switch p.Preset {
 	case "", Sealed:
 		out.Preset = Sealed
 	case Project:
-		dir, err := project(p.Project)
+		dir, err := project(p.Project, own)
 		if err != nil {
 			return out, err
 		}
@@ -63,7 +65,7 @@ func Check(p storage.ChatPolicy) (storage.ChatPolicy, error) {
 
 // project returns the folder behind all links: what the boundary is built for
 // must not become another folder later.
-func project(path string) (string, error) {
+func project(path, own string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("%w: choose the project's folder", ErrPolicy)
 	}
@@ -71,16 +73,34 @@ func project(path string) (string, error) {
 		return "", fmt.Errorf("%w: %q is not a whole path; write it from the root on", ErrPolicy, path)
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Clean(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("%w: there is no folder %s; make it first, or choose another", ErrPolicy, path)
+	}
 	if err != nil {
-		return "", fmt.Errorf("%w: %s cannot be opened: %w", ErrPolicy, path, errors.Unwrap(err))
+		return "", fmt.Errorf("%w: the folder cannot be opened; choose another: %w", ErrPolicy, err)
 	}
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return "", fmt.Errorf("%w: %s is not a folder", ErrPolicy, path)
+		return "", fmt.Errorf("%w: %s is not a folder; choose the folder that it lies in", ErrPolicy, path)
 	}
 	if err := (sandbox.Policy{Write: []string{dir}}).Check(); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrPolicy, err)
+		return "", fmt.Errorf("%w: %w; choose a folder of your own that holds one project", ErrPolicy, err)
+	}
+	if own == "" {
+		return dir, nil
+	}
+	if real, err := filepath.EvalSymlinks(own); err == nil {
+		own = real
+	}
+	if within(dir, own) || within(own, dir) {
+		return "", fmt.Errorf("%w: Atoll keeps its own data in %s; choose a folder apart from that", ErrPolicy, own)
 	}
 	return dir, nil
+}
+
+// within reports whether path is dir or below it. Both are clean.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func network(p storage.ChatPolicy) sandbox.Network {

@@ -53,6 +53,8 @@ type Deps struct {
 	Models Models
 	Cells  Cells
 	Files  Files
+	// Data is the folder of Atoll's own data: it is nobody's project.
+	Data string
 	// Drop removes blobs that no entry refers to any more.
 	Drop func(hashes []string)
 }

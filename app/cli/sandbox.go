@@ -67,7 +67,7 @@ func (p Program) sandboxShow() *cobra.Command {
 						return err
 					}
 				}
-				if pol, err = boundary.Check(pol); err != nil {
+				if pol, err = boundary.Check(pol, string(home)); err != nil {
 					return usageError{err}
 				}
 				s := cells.New(cells.Deps{Home: home, Runner: app.Runner(self), Python: cells.FindPython(home)})
