@@ -89,7 +89,41 @@ func (t *Trial) Keep(ctx context.Context) (storage.Result, error) {
 	if err := t.remember(); err != nil {
 		t.r.notes = append(t.r.notes, fmt.Sprintf("The list of files that this chat made could not be kept: %v.", err))
 	}
-	return t.r.end(ctx, t.res, nil)
+	res, err := t.r.end(ctx, t.res, nil)
+	if res.Receipt != nil {
+		res.Receipt.Outputs = append(res.Receipt.Outputs, t.outputs()...)
+	}
+	return res, err
+}
+
+// outputs are the files outside of the chat's folder that the run has written.
+func (t *Trial) outputs() (out []storage.FileHash) {
+	project := t.r.c.policy.Project
+	if project == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(project) // the code may have led names elsewhere
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	room := int64(maxHashed)
+	for _, c := range t.t.Changes {
+		rel, ok := below(project, c.Path)
+		if !ok || c.Kind != "created" && c.Kind != "changed" || len(out) == maxChanges {
+			continue
+		}
+		x := storage.FileHash{Name: boundary.ProjectLink + "/" + rel, Size: c.Size}
+		if st, err := root.Lstat(rel); err == nil && st.Mode().IsRegular() && st.Size() <= room {
+			if f, err := root.Open(rel); err == nil {
+				x = Hash(x.Name, f)
+				f.Close()
+				room -= x.Size
+			}
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // Drop leaves the files as they were and returns what is kept of the run.
@@ -231,9 +265,15 @@ type stamp struct {
 	Modified int64 `json:"modified"` // Unix time in nanoseconds
 }
 
-func stampOf(st fs.FileInfo) stamp { return stamp{st.Size(), st.ModTime().UnixNano()} }
+func stampOf(st fs.FileInfo) stamp {
+	if st.IsDir() { // what lies in it has stamps of its own
+		return stamp{Size: -1}
+	}
+	return stamp{st.Size(), st.ModTime().UnixNano()}
+}
 
-// made returns the files outside of the chat's folder that its code has made.
+// made returns the files and folders outside of the chat's own that its code has
+// made.
 func (c *chat) made() map[string]stamp {
 	m := map[string]stamp{}
 	if b, err := os.ReadFile(c.list); err == nil {
@@ -256,7 +296,8 @@ func (t *Trial) remember() error {
 		_, known := made[c.Path]
 		st, err := os.Lstat(c.Path)
 		// What the person's file holds stays theirs, whoever adds to it.
-		if ours := c.Kind == "created" || c.Kind == "changed" && t.own[c.Path]; err == nil && st.Mode().IsRegular() && ours && (known || len(made) < maxMade) {
+		ours := c.Kind == "created" || c.Kind == "folder" || c.Kind == "changed" && t.own[c.Path]
+		if err == nil && ours && (st.Mode().IsRegular() || st.IsDir()) && (known || len(made) < maxMade) {
 			made[c.Path], changed = stampOf(st), true
 		} else if known {
 			delete(made, c.Path)
