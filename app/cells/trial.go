@@ -147,7 +147,7 @@ func (t *Trial) describe() event.Effects {
 		}
 	}
 	switch {
-	case t.res.Error != nil:
+	case t.res.Error != nil && t.res.Status == kernel.Error:
 		e.Error = strings.TrimSpace(t.res.Error.Name + ": " + t.res.Error.Message)
 	case t.res.Status != kernel.OK:
 		e.Error = t.res.Note
