@@ -35,7 +35,7 @@ var (
 func Before(mode string, p storage.ChatPolicy, c storage.Call, held bool) []event.Need {
 	var needs []event.Need
 	if m := installs.FindStringSubmatch(c.Code); m != nil {
-		needs = append(needs, event.Need{Effect: Install, What: m[1], Why: "The code seems to install a package. Without a network that fails; what is installed is in force for the chat's code only."})
+		needs = append(needs, event.Need{Effect: Install, What: packageName(m[1]), Why: "The code seems to install a package. Without a network that fails; what is installed is in force for the chat's code only."})
 	}
 	switch {
 	case p.Preset == "offline-project" && !held:
@@ -51,6 +51,18 @@ func Before(mode string, p storage.ChatPolicy, c storage.Call, held bool) []even
 		needs = append(needs, event.Need{Effect: Code, Why: "This chat asks before any code runs."})
 	}
 	return needs
+}
+
+// packageName is what follows the word install, without what belongs to the code
+// around it; "" for an option.
+func packageName(s string) string {
+	if strings.HasPrefix(s, "-") {
+		return ""
+	}
+	if !strings.Contains(s, "[") {
+		s = strings.TrimRight(s, "]")
+	}
+	return s
 }
 
 // After returns which of the effects of code that ran in a layer a person is to

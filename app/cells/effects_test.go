@@ -168,6 +168,22 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
+// Who stops the turn instead of an answer has said no.
+func TestStopInsteadOfAnswer(t *testing.T) {
+	w := newWorld(t).open()
+	w.put("a.txt", "old")
+	chat := w.chat(approval.ModeAuto, w.inProject())
+	res := w.run(chat, "open('project/a.txt', 'w').write('new'); print('ran')", func(a event.Ask) {
+		must[api.Empty](w, "chats.stop", chats.ID{ID: a.Chat})
+	})
+	if res.Status != "interrupted" || res.Receipt == nil || w.holds("a.txt") != "old" {
+		t.Errorf("%+v, the file holds %q", res, w.holds("a.txt"))
+	}
+	if res := w.run(chat, "print(open('project/a.txt').read())", w.nobody()); res.Digest != "old" {
+		t.Errorf("the next run: %+v", res)
+	}
+}
+
 // More files than can be listed are no reason to ask; that they are the
 // person's is, wherever they stand in the list.
 func TestManyFiles(t *testing.T) {
