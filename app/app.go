@@ -78,6 +78,9 @@ func Host(ctx context.Context, o Options) (err error) {
 	if err := tidy(ctx, store, blobs); err != nil {
 		return err
 	}
+	if err := h.cells.Tidy(); err != nil { // a chat whose code is run sees to it again
+		slog.Warn("remove what was held back", "error", err)
+	}
 	ln, token, gone, err := h.server.Listen(o.Home.HostFile())
 	if err != nil {
 		return err
@@ -149,7 +152,7 @@ func build(o Options, store *storage.Store, blobs *blob.Store) (*host, error) {
 	}})
 	gate := approval.NewGate(bus, approval.NewGrants(store))
 	h.chats = chats.New(chats.Deps{
-		Store: store, Bus: bus, Gate: gate, Models: h.models, Cells: agentCells{h.cells},
+		Store: store, Bus: bus, Gate: gate, Models: h.models, Cells: agentCells{h.cells}, Data: string(o.Home),
 		Files: &files.Service{
 			Workspaces: h.cells, Runner: runner, Preview: []string{o.Self, "worker", "preview"},
 			Dropped: func(chat string) string { return filepath.Join(o.Home.Chat(chat), "dropped") },
@@ -189,8 +192,8 @@ func build(o Options, store *storage.Store, blobs *blob.Store) (*host, error) {
 type agentCells struct{ *cells.Service }
 
 // Try is documented at [agent.Cells].
-func (c agentCells) Try(ctx context.Context, chat string, call storage.Call, out func(storage.Output)) (agent.Trial, storage.Result, error) {
-	t, res, err := c.Service.Try(ctx, chat, call, out)
+func (c agentCells) Try(ctx context.Context, chat string, call storage.Call, out func(storage.Output), longer agent.Longer) (agent.Trial, storage.Result, error) {
+	t, res, err := c.Service.Try(ctx, chat, call, out, longer)
 	if t == nil {
 		return nil, res, err
 	}

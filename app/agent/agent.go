@@ -38,14 +38,19 @@ type Draft interface {
 	Discard() error
 }
 
+// Longer is asked whether code that has run for very long may go on as long
+// again; ctx ends when that does not matter any more.
+type Longer = func(ctx context.Context, ran time.Duration) bool
+
 // Cells runs code of a chat, in its kernel, and returns what is kept of it.
 type Cells interface {
-	Run(ctx context.Context, chat string, call storage.Call, out func(storage.Output)) (storage.Result, error)
+	// Run runs a call. Without longer, one that goes on for very long is stopped.
+	Run(ctx context.Context, chat string, call storage.Call, out func(storage.Output), longer Longer) (storage.Result, error)
 	// CanTry reports whether Try works in a chat.
 	CanTry(ctx context.Context, chat string) bool
 	// Try runs a call whose writes wait. The trial is nil when the call did not
 	// begin; its result is then returned.
-	Try(ctx context.Context, chat string, call storage.Call, out func(storage.Output)) (Trial, storage.Result, error)
+	Try(ctx context.Context, chat string, call storage.Call, out func(storage.Output), longer Longer) (Trial, storage.Result, error)
 }
 
 // A Trial is a run whose writes wait. One of Keep and Drop must be called.
@@ -275,25 +280,31 @@ func (l *loop) call(ctx context.Context, c storage.Call) (stop bool, err error) 
 	tried := &attempt{loop: l, call: c}
 	ans, err := l.before(ctx, c, tried)
 	if err != nil {
-		return true, errors.Join(err, tried.drop(ctx), l.end(ctx, storage.Result{Call: c.ID, Status: "interrupted", Note: "stopped before it was approved"}))
+		_, derr := tried.drop(ctx)
+		return true, errors.Join(err, derr, l.end(ctx, storage.Result{Call: c.ID, Status: "interrupted", Note: "stopped before it was approved"}))
 	}
 	if _, err := l.append(context.WithoutCancel(ctx), storage.CallDecided, ans.Decision(c.ID)); err != nil {
-		return true, errors.Join(err, tried.drop(ctx))
+		_, derr := tried.drop(ctx)
+		return true, errors.Join(err, derr)
 	}
 	if !ans.Allow {
 		l.plan.denied(ans.Note)
-		err := errors.Join(tried.drop(ctx), l.end(ctx, storage.Result{Call: c.ID, Status: "denied", Note: ans.Note}))
+		res, derr := tried.drop(ctx)
+		res.Call = c.ID
+		deny(&res, ans)
+		err := errors.Join(derr, l.end(ctx, res))
 		return ans.Note == "" || ans.By == "policy", err
 	}
+	var before storage.Result // of the trial of code that was edited then
 	if ans.Code != "" && ans.Code != c.Code {
-		if err := tried.drop(ctx); err != nil {
+		if before, err = tried.drop(ctx); err != nil {
 			return true, errors.Join(err, l.end(ctx, storage.Result{Call: c.ID, Status: "died", Note: fault.Of(err).Title}))
 		}
 		c.Code = ans.Code
 	}
 	l.phase(event.Running, 0, 0)
 	res, refused, err := l.carryOut(ctx, c, tried)
-	res.Call = c.ID
+	res.Call, res.Note = c.ID, strings.TrimSpace(before.Note+" "+res.Note)
 	if err != nil {
 		res.Status, res.Note = "died", fault.Of(err).Title
 	}

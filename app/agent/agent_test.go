@@ -41,7 +41,7 @@ type trial struct {
 }
 
 func (w *world) CanTry(context.Context, string) bool { return true }
-func (w *world) Try(_ context.Context, _ string, c storage.Call, _ func(storage.Output)) (agent.Trial, storage.Result, error) {
+func (w *world) Try(_ context.Context, _ string, c storage.Call, _ func(storage.Output), _ agent.Longer) (agent.Trial, storage.Result, error) {
 	w.ran = append(w.ran, c.Code)
 	return &trial{w, c.Code}, storage.Result{}, nil
 }
@@ -111,7 +111,7 @@ func (w *world) Generate(ctx context.Context, req *llm.Request) llm.Stream {
 	}
 }
 
-func (w *world) Run(ctx context.Context, _ string, c storage.Call, out func(storage.Output)) (storage.Result, error) {
+func (w *world) Run(ctx context.Context, _ string, c storage.Call, out func(storage.Output), _ agent.Longer) (storage.Result, error) {
 	w.ran = append(w.ran, c.Code)
 	if c.Code == w.stopAt {
 		w.cancel()

@@ -3,6 +3,9 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"atoll/app/approval"
 	"atoll/app/event"
@@ -18,14 +21,15 @@ type attempt struct {
 	held  bool // its writes are to wait: it works among files of the person's
 }
 
-// drop ends a trial that nobody wants.
-func (a *attempt) drop(ctx context.Context) error {
+// drop ends a trial that nobody wants and returns what is kept of its run: the
+// zero result when there was none.
+func (a *attempt) drop(ctx context.Context) (storage.Result, error) {
 	if a.trial == nil {
-		return nil
+		return storage.Result{}, nil
 	}
-	_, err := a.trial.Drop(context.WithoutCancel(ctx))
+	res, err := a.trial.Drop(context.WithoutCancel(ctx))
 	a.trial = nil
-	return err
+	return res, err
 }
 
 // errNothingRan means that a preview came to nothing.
@@ -35,7 +39,9 @@ var errNothingRan = errors.New("the code could not be tried out")
 // page that asked for it, which may be closed meanwhile.
 func (a *attempt) preview(turn context.Context) func(context.Context) (event.Effects, error) {
 	return func(context.Context) (event.Effects, error) {
-		t, _, err := a.loop.Cells.Try(turn, a.loop.Chat, a.call, func(storage.Output) {})
+		// The question is open: there is no second one beside it, and what goes on
+		// for very long is stopped.
+		t, _, err := a.loop.Cells.Try(turn, a.loop.Chat, a.call, func(storage.Output) {}, nil)
 		if err == nil && t == nil {
 			err = errNothingRan
 		}
@@ -56,7 +62,8 @@ func (l *loop) before(ctx context.Context, c storage.Call, tried *attempt) (appr
 		Chat: l.Chat, Turn: l.ID, Call: c, Stage: approval.StageBefore, Reasons: reasons(policy),
 	}}
 	if mode != approval.ModeNever {
-		can := (mode == approval.ModeAsk || policy.Preset == "offline-project") && l.Cells.CanTry(ctx, l.Chat)
+		// What goes out to a network cannot be held back.
+		can := policy.Preset != "network" && (mode == approval.ModeAsk || policy.Preset == "offline-project") && l.Cells.CanTry(ctx, l.Chat)
 		tried.held = can && policy.Preset == "offline-project"
 		q.Needs = approval.Before(mode, policy, c, can)
 		if can {
@@ -96,10 +103,10 @@ func (l *loop) carryOut(ctx context.Context, c storage.Call, tried *attempt) (re
 		l.Show(event.Event{Delta: &d})
 	}
 	if !tried.held {
-		res, err = l.Cells.Run(ctx, l.Chat, c, show)
+		res, err = l.Cells.Run(ctx, l.Chat, c, show, l.longer(c))
 		return res, nil, err
 	}
-	t, res, err := l.Cells.Try(ctx, l.Chat, c, show)
+	t, res, err := l.Cells.Try(ctx, l.Chat, c, show, l.longer(c))
 	if err != nil || t == nil {
 		return res, nil, err
 	}
@@ -116,15 +123,57 @@ func (l *loop) carryOut(ctx context.Context, c storage.Call, tried *attempt) (re
 		l.phase(event.Approving, 0, 0)
 	}
 	ans, err := l.Gate.Ask(ctx, q)
+	stopped := err != nil && ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
+	if stopped {
+		res, err = t.Drop(ctx)
+		res.Status = "interrupted"
+		return res, nil, err
+	}
 	if err == nil && len(e.Needs) > 0 {
 		_, err = l.append(ctx, storage.CallDecided, ans.Decision(c.ID))
 	}
 	if err != nil || !ans.Allow {
 		res, derr := t.Drop(ctx)
-		res.Status, res.Note = "denied", ans.Note
+		deny(&res, ans)
 		return res, &ans, errors.Join(err, derr)
 	}
 	res, err = t.Keep(ctx)
 	return res, nil, err
+}
+
+// deny makes res the result of a call that was refused.
+func deny(res *storage.Result, a approval.Answer) {
+	res.Status, res.Note = "denied", strings.TrimSpace(res.Note+" "+a.Note)
+}
+
+// longer asks a person whether a call may run on, and waits while it does.
+func (l *loop) longer(c storage.Call) Longer {
+	return func(ctx context.Context, ran time.Duration) bool {
+		policy := l.Policy()
+		q := approval.Question{Mode: l.Mode(), Policy: policy, Ask: event.Ask{
+			Chat: l.Chat, Turn: l.ID, Call: c, Stage: approval.StageAfter, Reasons: reasons(policy),
+			Needs: []event.Need{{Effect: approval.Long, Why: fmt.Sprintf("It has run for %s. Let it run on?", inWords(ran))}},
+		}}
+		l.phase(event.Approving, 0, 0)
+		defer l.phase(event.Running, 0, 0)
+		ans, err := l.Gate.Ask(ctx, q)
+		if err != nil { // nobody said anything, or it is over
+			return false
+		}
+		_, err = l.append(context.WithoutCancel(ctx), storage.CallDecided, ans.Decision(c.ID))
+		return err == nil && ans.Allow // without a store the turn is over
+	}
+}
+
+// inWords says a time as people do.
+func inWords(d time.Duration) string {
+	n, unit := int(d.Round(time.Second)/time.Second), "second"
+	if d >= 90*time.Second {
+		n, unit = int(d.Round(time.Minute)/time.Minute), "minute"
+	}
+	if n != 1 {
+		unit += "s"
+	}
+	return fmt.Sprintf("%d %s", n, unit)
 }

@@ -137,7 +137,8 @@ func (g *Grants) Open(chat string, p storage.ChatPolicy, needs []event.Need) []e
 }
 
 // Add remembers that such effects are allowed: those on any file of the scope,
-// on a host by its name.
+// on a host by its name. That a chat asks before any code runs is its mode, and
+// not an effect: it is not remembered.
 func (g *Grants) Add(ctx context.Context, r Remember, chat string, p storage.ChatPolicy, needs []event.Need) error {
 	where, ok := places(chat, p)[r.Scope]
 	if !ok {
@@ -153,6 +154,9 @@ func (g *Grants) Add(ctx context.Context, r Remember, chat string, p storage.Cha
 	}
 	return g.change(ctx, func(list []storage.Grant) ([]storage.Grant, error) {
 		for _, n := range needs {
+			if n.Effect == Code {
+				continue
+			}
 			x := storage.Grant{Effect: n.Effect, Scope: r.Scope, Where: where, At: now, Until: until}
 			if n.Effect == Network {
 				x.What = n.What

@@ -35,7 +35,7 @@ var (
 func Before(mode string, p storage.ChatPolicy, c storage.Call, held bool) []event.Need {
 	var needs []event.Need
 	if m := installs.FindStringSubmatch(c.Code); m != nil {
-		needs = append(needs, event.Need{Effect: Install, What: m[1], Why: "The code seems to install a package. Without a network that fails; what is installed is in force for the chat's code only."})
+		needs = append(needs, event.Need{Effect: Install, What: packageName(m[1]), Why: "The code seems to install a package. Without a network that fails; what is installed is in force for the chat's code only."})
 	}
 	switch {
 	case p.Preset == "offline-project" && !held:
@@ -53,24 +53,55 @@ func Before(mode string, p storage.ChatPolicy, c storage.Call, held bool) []even
 	return needs
 }
 
+// packageName is what follows the word install, without what belongs to the code
+// around it; "" for an option.
+func packageName(s string) string {
+	if strings.HasPrefix(s, "-") {
+		return ""
+	}
+	if !strings.Contains(s, "[") {
+		s = strings.TrimRight(s, "]")
+	}
+	return s
+}
+
 // After returns which of the effects of code that ran in a layer a person is to
-// decide about: what it would do to files that the chat has not made itself.
+// decide about: what it would do to files that the chat has not made itself. The
+// changes come in that order, so that those which are not listed matter no more
+// than the last one that is.
 func After(e event.Effects) []event.Need {
 	var needs []event.Need
+	last := ""
 	for _, c := range e.Changes {
-		switch {
-		case c.Runs != "":
-			needs = append(needs, event.Need{Effect: RunsLater, What: c.Path, Why: c.Runs})
-		case c.Kind == "deleted" && !c.Own:
-			needs = append(needs, event.Need{Effect: Delete, What: c.Path, Why: fmt.Sprintf("%s would be deleted.", path.Base(c.Path))})
-		case c.Kind == "changed" && !c.Own:
-			needs = append(needs, event.Need{Effect: Overwrite, What: c.Path, Why: fmt.Sprintf("%s would be overwritten.", path.Base(c.Path))})
+		why := ""
+		last, why = effect(c)
+		if last != "" {
+			needs = append(needs, event.Need{Effect: last, What: c.Path, Why: why})
 		}
 	}
-	if e.More > 0 {
-		needs = append(needs, event.Need{Effect: Overwrite, Why: fmt.Sprintf("There are %d more changes than can be listed.", e.More)})
+	if e.More > 0 && last != "" {
+		for _, kind := range rest[slices.Index(rest, last):] {
+			needs = append(needs, event.Need{Effect: kind, Why: fmt.Sprintf("There are %d more changes than can be listed.", e.More)})
+		}
 	}
 	return needs
+}
+
+// rest are the effects on files, those that matter most first.
+var rest = []string{RunsLater, Delete, Overwrite}
+
+// effect is what a person is to decide about one change, and a sentence about
+// it; "" for nothing.
+func effect(c event.FileChange) (kind, why string) {
+	switch {
+	case c.Runs != "":
+		return RunsLater, c.Runs
+	case c.Kind == "deleted" && !c.Own:
+		return Delete, path.Base(c.Path) + " would be deleted."
+	case c.Kind == "changed" && !c.Own:
+		return Overwrite, path.Base(c.Path) + " would be overwritten."
+	}
+	return "", ""
 }
 
 // Sentences returns the reasons of needs, each once.

@@ -34,15 +34,16 @@ func Of(c storage.Chat) storage.ChatPolicy {
 	return *c.Policy
 }
 
-// Check returns p without what does not belong to its preset. home is the data
-// folder, which no code may get at. Errors: ErrPolicy.
-func Check(p storage.ChatPolicy, home string) (storage.ChatPolicy, error) {
+// Check returns p without what does not belong to its preset. own is the folder
+// of Atoll's own data, which no project may hold or lie in; empty: not looked at.
+// Errors: ErrPolicy.
+func Check(p storage.ChatPolicy, own string) (storage.ChatPolicy, error) {
 	out := storage.ChatPolicy{Preset: p.Preset, GPU: p.GPU}
 	switch p.Preset {
 	case "", Sealed:
 		out.Preset = Sealed
 	case Project:
-		dir, err := project(p.Project, home)
+		dir, err := project(p.Project, own)
 		if err != nil {
 			return out, err
 		}
@@ -64,7 +65,7 @@ func Check(p storage.ChatPolicy, home string) (storage.ChatPolicy, error) {
 
 // project returns the folder behind all links: what the boundary is built for
 // must not become another folder later.
-func project(path, home string) (string, error) {
+func project(path, own string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("%w: choose the project's folder", ErrPolicy)
 	}
@@ -72,26 +73,32 @@ func project(path, home string) (string, error) {
 		return "", fmt.Errorf("%w: %q is not a whole path; write it from the root on", ErrPolicy, path)
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Clean(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("%w: there is no folder %s; make it first, or choose another", ErrPolicy, path)
+	}
 	if err != nil {
-		return "", fmt.Errorf("%w: %s cannot be opened: %w", ErrPolicy, path, errors.Unwrap(err))
+		return "", fmt.Errorf("%w: the folder cannot be opened; choose another: %w", ErrPolicy, err)
 	}
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return "", fmt.Errorf("%w: %s is not a folder", ErrPolicy, path)
-	}
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real
-	}
-	if inside(dir, home) || inside(home, dir) {
-		return "", fmt.Errorf("%w: %s holds Atoll's own data, or lies in it; choose another folder", ErrPolicy, path)
+		return "", fmt.Errorf("%w: %s is not a folder; choose the folder that it lies in", ErrPolicy, path)
 	}
 	if err := (sandbox.Policy{Write: []string{dir}}).Check(); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrPolicy, err)
+		return "", fmt.Errorf("%w: %w; choose a folder of your own that holds one project", ErrPolicy, err)
+	}
+	if own == "" {
+		return dir, nil
+	}
+	if real, err := filepath.EvalSymlinks(own); err == nil {
+		own = real
+	}
+	if within(dir, own) || within(own, dir) {
+		return "", fmt.Errorf("%w: Atoll keeps its own data in %s; choose a folder apart from that", ErrPolicy, own)
 	}
 	return dir, nil
 }
 
-// inside reports whether path is dir or lies in it.
-func inside(path, dir string) bool {
+// within reports whether path is dir or below it. Both are clean.
+func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }

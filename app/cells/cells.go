@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	timeout = 10 * time.Minute // of one run
+	long    = 10 * time.Minute // that a run goes on before a person is asked
 	maxIdle = 8                // kernels that stay alive without running
 	maxKeep = 512 << 20        // bytes of one file that a run made and that is kept in the store
 )
@@ -37,6 +37,8 @@ type Deps struct {
 	Python Python
 	// Policy returns what was chosen about a chat's boundary.
 	Policy func(chat string) (storage.ChatPolicy, error)
+	Limits sandbox.Limits // of a run and all that it starts; what is zero is the default
+	Long   time.Duration  // that a run goes on before it needs to be allowed more; 0: ten minutes
 }
 
 // Python finds the interpreter and the managed libraries, anew each time a
@@ -91,14 +93,20 @@ type chat struct {
 	policy storage.ChatPolicy
 	hashes map[string]hashed // of the attached files, by name
 	list   string            // path of the list of files outside that the chat's code has made
+	lost   string            // a sentence for the next result: why variables are gone
 	plans  *plans
-	lost   string    // a sentence for the next result: why variables are gone
+	longer Longer    // of the run that goes on
 	used   time.Time // guarded by Service.mu
 	busy   int       // guarded by Service.mu
 }
 
 // New returns a service; Close ends its kernels.
-func New(d Deps) *Service { return &Service{Deps: d, chats: map[string]*chat{}} }
+func New(d Deps) *Service {
+	if d.Long == 0 {
+		d.Long = long
+	}
+	return &Service{Deps: d, chats: map[string]*chat{}}
+}
 
 // Workspace returns the workspace of a chat; it is made when there is none.
 func (s *Service) Workspace(id string) (*workspace.Workspace, error) {
@@ -145,10 +153,11 @@ func (s *Service) give(c *chat) {
 	var end *kernel.Python
 	if n > maxIdle {
 		end, oldest.k = oldest.k, nil
+		oldest.lost = evicted // nobody holds it, so nobody holds its lock
 	}
 	s.mu.Unlock()
 	if end != nil {
-		_ = end.Close() // its variables are gone; the next run says so
+		_ = end.Close()
 	}
 }
 
@@ -162,7 +171,7 @@ func (s *Service) session(ctx context.Context, id string, c *chat) (*kernel.Pyth
 	if c.k != nil && same(p, c.policy) {
 		return c.k, nil
 	}
-	o, err := s.options(ctx, id, c.ws, p)
+	o, err := s.options(ctx, id, c, p)
 	if err != nil {
 		return nil, err
 	}
@@ -198,12 +207,12 @@ func (s *Service) end(c *chat) {
 	c.k = nil
 	s.mu.Unlock()
 	if k != nil {
-		_ = k.Close() // its variables are gone; the next run says so
+		_ = k.Close() // whoever calls this has the next run say so
 	}
 }
 
 // options is how the kernel of a chat runs under p.
-func (s *Service) options(ctx context.Context, id string, ws *workspace.Workspace, p storage.ChatPolicy) (kernel.Options, error) {
+func (s *Service) options(ctx context.Context, id string, c *chat, p storage.ChatPolicy) (kernel.Options, error) {
 	py, env, err := s.Python(ctx)
 	if err != nil {
 		return kernel.Options{}, err
@@ -211,12 +220,15 @@ func (s *Service) options(ctx context.Context, id string, ws *workspace.Workspac
 	o := kernel.Options{
 		Runner:      s.Runner,
 		Interpreter: Kernel(py, env),
-		Dir:         ws.Work(),
-		Read:        []string{ws.Files()},
+		Dir:         c.ws.Work(),
+		Read:        []string{c.ws.Files()},
 		LogDir:      filepath.Join(s.Home.Chat(id), "logs"),
-		Timeout:     timeout,
+		Limits:      s.Limits,
+		Timeout:     s.Long,
+		// The kernel asks during a run only, and whoever runs holds c.mu.
+		Overtime: func(ctx context.Context, ran time.Duration) bool { return c.longer != nil && c.longer(ctx, ran) },
 	}
-	boundary.Apply(p, &o, filepath.Join(s.Home.Chat(id), "layers"), s.Runner.Level(ctx))
+	boundary.Apply(p, &o, s.layers(id), s.Runner.Level(ctx))
 	return o, nil
 }
 
@@ -233,17 +245,11 @@ func (s *Service) Boundary(ctx context.Context, id string, p storage.ChatPolicy)
 	}
 	files := filepath.Join(dir, "files")
 	o := kernel.Options{
-		Interpreter: Kernel(py, env), Dir: filepath.Join(dir, "work"), Read: []string{files}, Timeout: timeout,
+		Interpreter: Kernel(py, env), Dir: filepath.Join(dir, "work"), Read: []string{files}, Limits: s.Limits, Timeout: s.Long,
 	}
 	level := s.Runner.Level(ctx)
 	boundary.Apply(p, &o, filepath.Join(dir, "layers"), level)
 	return boundary.NewView(p, o, files, level), nil
-}
-
-// CheckPolicy returns p without what does not belong to its preset. Errors:
-// those of [boundary.Check].
-func (s *Service) CheckPolicy(p storage.ChatPolicy) (storage.ChatPolicy, error) {
-	return boundary.Check(p, string(s.Home))
 }
 
 // Renew ends the interpreter of a chat that runs under another boundary than p,
@@ -264,7 +270,27 @@ func (s *Service) Renew(id string, p storage.ChatPolicy) bool {
 	return true
 }
 
-const boundaryChanged = "The boundary of this chat was changed. Variables and imports of earlier runs are lost; Python was started anew."
+const (
+	evicted         = "Python was ended to make room for other chats. Variables and imports of earlier runs are lost; it was started anew."
+	boundaryChanged = "The boundary of this chat was changed. Variables and imports of earlier runs are lost; Python was started anew."
+)
+
+// Tidy removes what hosts that ended half-way have left of the layers of any
+// chat. It is for a start, before code runs.
+func (s *Service) Tidy() error {
+	dirs, err := os.ReadDir(s.Home.Chats())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove what was held back: %w", err)
+	}
+	var errs []error
+	for _, d := range dirs {
+		errs = append(errs, sandbox.SweepLayers(s.layers(d.Name())))
+	}
+	return errors.Join(errs...)
+}
+
+// layers is where the writes of a chat's code are held back.
+func (s *Service) layers(id string) string { return filepath.Join(s.Home.Chat(id), "layers") }
 
 // Forget ends a chat's kernel and removes its workspace. The originals of
 // attached files are not touched.

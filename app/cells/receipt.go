@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"atoll/app/boundary"
@@ -53,6 +54,9 @@ func Receipt(p storage.ChatPolicy, res kernel.Result) *storage.Receipt {
 			Sent: u.Sent, Received: u.Received, Hosts: append(r.Usage.Hosts, u.Hosts...),
 		}
 		seen = rec.Denials
+	}
+	if e := res.Error; e != nil && e.Name == "MemoryError" { // the system refused it, and tells nobody else
+		res.Tried = append(slices.Clone(res.Tried), sandbox.Denial{Kind: "limit", What: "memory", Layer: kernel.SaidByProgram, Count: 1})
 	}
 	for _, d := range append(seen, res.Tried...) {
 		if !told(seen, d) {

@@ -18,11 +18,15 @@ import (
 	"atoll/storage"
 )
 
+// Longer is asked whether code that has run for very long may go on as long
+// again. ctx ends when that does not matter any more.
+type Longer = func(ctx context.Context, ran time.Duration) bool
+
 // Run implements the agent's Cells: it runs a call in the chat's kernel,
-// passes its output on as it comes, and returns what is kept of it. Errors are
-// only for what was not the code's own fault.
-func (s *Service) Run(ctx context.Context, id string, call storage.Call, out func(storage.Output)) (storage.Result, error) {
-	r, err := s.begin(ctx, id, call, out)
+// passes its output on as it comes, and returns what is kept of it. longer may
+// be nil. Errors are only for what was not the code's own fault.
+func (s *Service) Run(ctx context.Context, id string, call storage.Call, out func(storage.Output), longer Longer) (storage.Result, error) {
+	r, err := s.begin(ctx, id, call, out, longer)
 	if r == nil {
 		return refused(call), err
 	}
@@ -49,7 +53,7 @@ type run struct {
 
 // begin gets the chat's kernel and files ready. It returns nil without an error
 // for a language that there is not.
-func (s *Service) begin(ctx context.Context, id string, call storage.Call, out func(storage.Output)) (*run, error) {
+func (s *Service) begin(ctx context.Context, id string, call storage.Call, out func(storage.Output), longer Longer) (*run, error) {
 	if call.Language != "python" {
 		return nil, nil
 	}
@@ -58,6 +62,7 @@ func (s *Service) begin(ctx context.Context, id string, call storage.Call, out f
 		return nil, err
 	}
 	c.mu.Lock()
+	c.longer = longer
 	r := &run{s: s, c: c, out: &collector{blobs: s.Blobs, out: out}, digest: kernel.NewDigest(digestLimits)}
 	if err := r.prepare(ctx, id); err != nil {
 		r.release()
@@ -89,6 +94,7 @@ func (r *run) prepare(ctx context.Context, id string) (err error) {
 }
 
 func (r *run) release() {
+	r.c.longer = nil
 	r.c.mu.Unlock()
 	r.s.give(r.c)
 }

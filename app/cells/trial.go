@@ -28,6 +28,7 @@ type Trial struct {
 	t       *kernel.Trial
 	res     kernel.Result
 	effects event.Effects
+	own     map[string]bool // by path: made by the code of this chat
 }
 
 // Effects is what Keep would do.
@@ -36,24 +37,31 @@ func (t *Trial) Effects() event.Effects { return t.effects }
 const (
 	maxChanges = 200      // that are listed
 	maxDiff    = 64 << 10 // bytes of a text that is compared
+	maxDiffs   = 1 << 20  // bytes of all differences, about
 )
 
 // CanTry reports whether Try works in a chat.
 func (s *Service) CanTry(ctx context.Context, id string) bool {
-	r, err := s.begin(ctx, id, storage.Call{Language: "python"}, func(storage.Output) {})
+	c, err := s.take(id)
 	if err != nil {
 		return false
 	}
-	defer r.release()
-	can, err := r.k.CanTry(ctx)
+	defer s.give(c)
+	c.mu.Lock() // what the next result is to say stays for it
+	defer c.mu.Unlock()
+	k, err := s.session(ctx, id, c)
+	if err != nil {
+		return false
+	}
+	can, err := k.CanTry(ctx)
 	return can && err == nil
 }
 
 // Try runs a call as Run does, but its files wait. Where writes cannot be held
 // back the error wraps [sandbox.ErrUnsupported], and nothing was run. The trial
 // is nil without an error for a run that did not begin, whose result is returned.
-func (s *Service) Try(ctx context.Context, id string, call storage.Call, out func(storage.Output)) (*Trial, storage.Result, error) {
-	r, err := s.begin(ctx, id, call, out)
+func (s *Service) Try(ctx context.Context, id string, call storage.Call, out func(storage.Output), longer Longer) (*Trial, storage.Result, error) {
+	r, err := s.begin(ctx, id, call, out, longer)
 	if r == nil {
 		return nil, refused(call), err
 	}
@@ -81,7 +89,41 @@ func (t *Trial) Keep(ctx context.Context) (storage.Result, error) {
 	if err := t.remember(); err != nil {
 		t.r.notes = append(t.r.notes, fmt.Sprintf("The list of files that this chat made could not be kept: %v.", err))
 	}
-	return t.r.end(ctx, t.res, nil)
+	res, err := t.r.end(ctx, t.res, nil)
+	if res.Receipt != nil {
+		res.Receipt.Outputs = append(res.Receipt.Outputs, t.outputs()...)
+	}
+	return res, err
+}
+
+// outputs are the files outside of the chat's folder that the run has written.
+func (t *Trial) outputs() (out []storage.FileHash) {
+	project := t.r.c.policy.Project
+	if project == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(project) // the code may have led names elsewhere
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	room := int64(maxHashed)
+	for _, c := range t.t.Changes {
+		rel, ok := below(project, c.Path)
+		if !ok || c.Kind != "created" && c.Kind != "changed" || len(out) == maxChanges {
+			continue
+		}
+		x := storage.FileHash{Name: boundary.ProjectLink + "/" + rel, Size: c.Size}
+		if st, err := root.Lstat(rel); err == nil && st.Mode().IsRegular() && st.Size() <= room {
+			if f, err := root.Open(rel); err == nil {
+				x = Hash(x.Name, f)
+				f.Close()
+				room -= x.Size
+			}
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // Drop leaves the files as they were and returns what is kept of the run.
@@ -105,25 +147,45 @@ func (t *Trial) describe() event.Effects {
 		}
 	}
 	switch {
-	case t.res.Error != nil:
+	case t.res.Error != nil && t.res.Status == kernel.Error:
 		e.Error = strings.TrimSpace(t.res.Error.Name + ": " + t.res.Error.Message)
 	case t.res.Status != kernel.OK:
 		e.Error = t.res.Note
 	}
 	made := t.r.c.made()
-	for _, c := range t.t.Changes {
+	changes := slices.Clone(t.t.Changes)
+	t.own = map[string]bool{}
+	for _, c := range changes {
 		e.Bytes += max(c.Size, 0)
-		if len(e.Changes) == maxChanges {
-			e.More++
-			continue
-		}
-		x := event.FileChange{Path: t.shown(c.Path), Kind: c.Kind, Size: c.Size, Was: c.Was, Runs: c.Runs, Own: t.own(c, made)}
-		if c.Kind == "changed" || c.Kind == "created" {
+		t.own[c.Path] = t.isOwn(c, made)
+	}
+	slices.SortStableFunc(changes, func(a, b sandbox.Change) int { return t.rank(a) - t.rank(b) })
+	e.More = max(len(changes)-maxChanges, 0)
+	room := maxDiffs
+	for _, c := range changes[:len(changes)-e.More] {
+		x := event.FileChange{Path: t.shown(c.Path), Kind: c.Kind, Size: c.Size, Was: c.Was, Runs: c.Runs, Own: t.own[c.Path]}
+		if room > 0 && (c.Kind == "changed" || c.Kind == "created") {
 			x.Diff = t.diff(c, x.Path)
+			room -= len(x.Diff)
 		}
 		e.Changes = append(e.Changes, x)
 	}
 	return e
+}
+
+// rank orders changes by what there is to decide about them: those at the end
+// of a long list are not shown.
+func (t *Trial) rank(c sandbox.Change) int {
+	switch {
+	case c.Runs != "":
+		return 0
+	case t.own[c.Path]:
+	case c.Kind == "deleted":
+		return 1
+	case c.Kind == "changed":
+		return 2
+	}
+	return 3
 }
 
 // shown is the path as code and people call it.
@@ -147,9 +209,9 @@ func below(dir, path string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// own reports whether a changed file was made by the code of this chat, and not
-// changed by anybody else since.
-func (t *Trial) own(c sandbox.Change, made map[string]stamp) bool {
+// isOwn reports whether a changed file was made by the code of this chat, and
+// not changed by anybody else since.
+func (t *Trial) isOwn(c sandbox.Change, made map[string]stamp) bool {
 	if _, ok := below(t.r.c.ws.Work(), c.Path); ok {
 		return true
 	}
@@ -203,9 +265,15 @@ type stamp struct {
 	Modified int64 `json:"modified"` // Unix time in nanoseconds
 }
 
-func stampOf(st fs.FileInfo) stamp { return stamp{st.Size(), st.ModTime().UnixNano()} }
+func stampOf(st fs.FileInfo) stamp {
+	if st.IsDir() { // what lies in it has stamps of its own
+		return stamp{Size: -1}
+	}
+	return stamp{st.Size(), st.ModTime().UnixNano()}
+}
 
-// made returns the files outside of the chat's folder that its code has made.
+// made returns the files and folders outside of the chat's own that its code has
+// made.
 func (c *chat) made() map[string]stamp {
 	m := map[string]stamp{}
 	if b, err := os.ReadFile(c.list); err == nil {
@@ -220,20 +288,23 @@ const maxMade = 20_000
 // remember adds the files that the run made or changed to the chat's own.
 func (t *Trial) remember() error {
 	made := t.r.c.made()
-	n := 0
+	changed := false
 	for _, c := range t.t.Changes {
-		if _, ok := below(t.r.c.ws.Work(), c.Path); ok || c.Kind != "created" && c.Kind != "changed" {
+		if _, ok := below(t.r.c.ws.Work(), c.Path); ok {
 			continue
 		}
-		if c.Kind == "changed" && made[c.Path] == (stamp{}) {
-			continue // it stays the person's
-		}
-		if st, err := os.Lstat(c.Path); err == nil && st.Mode().IsRegular() && len(made) < maxMade {
-			made[c.Path] = stampOf(st)
-			n++
+		_, known := made[c.Path]
+		st, err := os.Lstat(c.Path)
+		// What the person's file holds stays theirs, whoever adds to it.
+		ours := c.Kind == "created" || c.Kind == "folder" || c.Kind == "changed" && t.own[c.Path]
+		if err == nil && ours && (st.Mode().IsRegular() || st.IsDir()) && (known || len(made) < maxMade) {
+			made[c.Path], changed = stampOf(st), true
+		} else if known {
+			delete(made, c.Path)
+			changed = true
 		}
 	}
-	if n == 0 {
+	if !changed {
 		return nil
 	}
 	b, err := json.Marshal(made)

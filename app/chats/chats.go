@@ -32,8 +32,6 @@ type Cells interface {
 	// Boundary describes what code of a chat may do under a policy; an empty chat
 	// is one that does not exist yet.
 	Boundary(ctx context.Context, chat string, p storage.ChatPolicy) (boundary.View, error)
-	// CheckPolicy returns a policy in its final form, or why it cannot be.
-	CheckPolicy(p storage.ChatPolicy) (storage.ChatPolicy, error)
 	// Renew ends an interpreter that runs under another boundary and reports
 	// whether there was one.
 	Renew(chat string, p storage.ChatPolicy) bool
@@ -55,6 +53,8 @@ type Deps struct {
 	Models Models
 	Cells  Cells
 	Files  Files
+	// Data is the folder of Atoll's own data: it is nobody's project.
+	Data string
 	// Drop removes blobs that no entry refers to any more.
 	Drop func(hashes []string)
 }

@@ -81,18 +81,15 @@ func (w *world) Generate(ctx context.Context, r *llm.Request) llm.Stream {
 		}
 	}
 }
-func (w *world) Run(context.Context, string, storage.Call, func(storage.Output)) (storage.Result, error) {
+func (w *world) Run(context.Context, string, storage.Call, func(storage.Output), agent.Longer) (storage.Result, error) {
 	return storage.Result{}, errors.New("no code in these tests")
 }
 func (w *world) CanTry(context.Context, string) bool { return false }
-func (w *world) Try(context.Context, string, storage.Call, func(storage.Output)) (agent.Trial, storage.Result, error) {
+func (w *world) Try(context.Context, string, storage.Call, func(storage.Output), agent.Longer) (agent.Trial, storage.Result, error) {
 	return nil, storage.Result{}, errors.New("no code in these tests")
 }
 func (w *world) Boundary(_ context.Context, _ string, p storage.ChatPolicy) (boundary.View, error) {
 	return boundary.View{Policy: p}, nil
-}
-func (w *world) CheckPolicy(p storage.ChatPolicy) (storage.ChatPolicy, error) {
-	return boundary.Check(p, w.t.TempDir())
 }
 func (w *world) Renew(chat string, _ storage.ChatPolicy) bool {
 	w.renewed = append(w.renewed, chat)

@@ -28,7 +28,7 @@ func (s *Service) showPolicy(ctx context.Context, in PolicyOf) (boundary.View, e
 		p = boundary.Of(c)
 	} else {
 		var err error
-		if p, err = s.Cells.CheckPolicy(p); err != nil {
+		if p, err = boundary.Check(p, s.Data); err != nil {
 			return boundary.View{}, fmt.Errorf("%w: %w", api.ErrInput, err)
 		}
 	}
@@ -56,7 +56,7 @@ type SetPolicy struct {
 }
 
 func (s *Service) setPolicy(ctx context.Context, in SetPolicy) (boundary.View, error) {
-	p, err := s.Cells.CheckPolicy(in.Policy)
+	p, err := boundary.Check(in.Policy, s.Data)
 	if err != nil {
 		return boundary.View{}, fmt.Errorf("%w: %w", api.ErrInput, err)
 	}

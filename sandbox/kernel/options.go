@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +37,12 @@ type Options struct {
 	LogDir      string         // gets the whole text of runs that print too much; not inside Dir; empty: no log
 	Limits      sandbox.Limits // of the interpreter and all it starts
 	Timeout     time.Duration  // of one run; 0: none
-	MaxText     int64          // bytes of text that a run passes on; 0: 256 KiB
-	MaxLog      int64          // bytes of a log file; 0: 32 MiB
+	// Overtime is asked, while the code runs on, when the Timeout of a run is up;
+	// ran is how long it has run. True gives the run as long again. It has that
+	// long to answer, and its context ends with the run. nil: the run is stopped.
+	Overtime func(ctx context.Context, ran time.Duration) bool
+	MaxText  int64 // bytes of text that a run passes on; 0: 256 KiB
+	MaxLog   int64 // bytes of a log file; 0: 32 MiB
 	// Plans says how to load the files of the workspace, as JSON of preview.Plan.
 	// It is asked before each run, what it returned must not change; nil: load()
 	// guesses for every file.

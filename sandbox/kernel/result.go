@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"atoll/sandbox"
 )
@@ -33,8 +34,16 @@ func fill(res *Result, e *event, code string, n int, stopped Status, o Options) 
 		res.Error = f.exception(code, o.memory())
 	}
 	if stopped == TimedOut && res.Status == TimedOut {
-		note(res, fmt.Sprintf("The run was stopped after %v. Variables are kept.", o.Timeout))
+		note(res, fmt.Sprintf("The run was stopped after %v. Variables are kept.", given(o, res.Took)))
 	}
+}
+
+// given is the time that a run which was stopped had had.
+func given(o Options, took time.Duration) time.Duration {
+	if o.Overtime == nil {
+		return o.Timeout
+	}
+	return max(took.Round(time.Second), o.Timeout)
 }
 
 // tried is what the driver says about one thing that was looked for: kind,

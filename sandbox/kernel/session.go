@@ -261,12 +261,8 @@ func (s *Python) plans() []json.RawMessage {
 // await waits until the run is done. When it has to be stopped before, it
 // returns how: Interrupted or TimedOut, else OK.
 func (s *Python) await(ctx context.Context, r *run) Status {
-	var timeout <-chan time.Time
-	if s.o.Timeout > 0 {
-		t := time.NewTimer(s.o.Timeout)
-		defer t.Stop()
-		timeout = t.C
-	}
+	over, release := s.overtime(ctx)
+	defer release()
 	stopped := OK
 	select {
 	case <-r.done:
@@ -277,9 +273,10 @@ func (s *Python) await(ctx context.Context, r *run) Status {
 		s.p.proc.Kill()
 		<-r.done
 		return Interrupted
-	case <-timeout:
+	case <-over:
 		stopped = TimedOut
 	}
+	release() // nobody is asked any more
 	end := time.NewTimer(sandbox.Grace)
 	defer end.Stop()
 	again := time.NewTicker(resend)
@@ -297,6 +294,49 @@ func (s *Python) await(ctx context.Context, r *run) Status {
 		s.p.proc.Kill()
 		<-r.done // the process is gone within two seconds
 		return stopped
+	}
+}
+
+// overtime returns a channel that is closed when the time of a run is up and it
+// is given no more. release ends that, and returns when nobody is asked any
+// more.
+func (s *Python) overtime(ctx context.Context) (over <-chan struct{}, release func()) {
+	if s.o.Timeout <= 0 {
+		return nil, func() {}
+	}
+	up := make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		begin := time.Now()
+		for wait(ctx, s.o.Timeout) {
+			if s.o.Overtime == nil || !s.more(ctx, time.Since(begin)) {
+				if ctx.Err() == nil { // else it is stopped for another reason
+					close(up)
+				}
+				return
+			}
+		}
+	})
+	return up, func() { cancel(); wg.Wait() }
+}
+
+// more asks for more time, for as long as that would be.
+func (s *Python) more(ctx context.Context, ran time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	return s.o.Overtime(ctx, ran) && ctx.Err() == nil
+}
+
+// wait reports whether d went by before ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -323,7 +363,7 @@ func (s *Python) died(res *Result, stopped Status) {
 	switch stopped {
 	case TimedOut:
 		res.Status = TimedOut
-		why = fmt.Sprintf("The run took longer than %v, did not stop when asked, and was ended", s.o.Timeout)
+		why = fmt.Sprintf("The run took longer than %v, did not stop when asked, and was ended", given(s.o, res.Took))
 	case Interrupted:
 		why = "The run did not stop when asked and was ended"
 	}
