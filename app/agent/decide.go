@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -73,7 +74,8 @@ func (l *loop) before(ctx context.Context, c storage.Call, tried *attempt) (appr
 			l.phase(event.Approving, 0, 0)
 		}
 	}
-	return l.Gate.Ask(ctx, q)
+	ans, err := l.Gate.Ask(ctx, q)
+	return l.still(ans, q), err
 }
 
 // reasons say what code can do under a policy.
@@ -123,6 +125,7 @@ func (l *loop) carryOut(ctx context.Context, c storage.Call, tried *attempt) (re
 		l.phase(event.Approving, 0, 0)
 	}
 	ans, err := l.Gate.Ask(ctx, q)
+	ans = l.still(ans, q)
 	stopped := err != nil && ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
 	if stopped {
@@ -140,6 +143,15 @@ func (l *loop) carryOut(ctx context.Context, c storage.Call, tried *attempt) (re
 	}
 	res, err = t.Keep(ctx)
 	return res, nil, err
+}
+
+// still takes a person's yes back when what they were asked about is not so any
+// more: meanwhile they chose that nothing may run, or another boundary.
+func (l *loop) still(a approval.Answer, q approval.Question) approval.Answer {
+	if a.Allow && (l.Mode() == approval.ModeNever || !reflect.DeepEqual(l.Policy(), q.Policy)) {
+		a.Allow, a.Code, a.Note = false, "", "The boundary of this chat was changed while the question was open; ask again."
+	}
+	return a
 }
 
 // deny makes res the result of a call that was refused.

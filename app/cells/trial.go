@@ -83,10 +83,11 @@ func (s *Service) Try(ctx context.Context, id string, call storage.Call, out fun
 // Keep carries the changes out and returns what is kept of the run.
 func (t *Trial) Keep(ctx context.Context) (storage.Result, error) {
 	defer t.r.release()
-	if err := t.t.Keep(); err != nil {
-		t.r.notes = append(t.r.notes, fmt.Sprintf("Not every file could be written: %v.", err))
+	kept := t.t.Keep()
+	if kept != nil {
+		t.r.notes = append(t.r.notes, fmt.Sprintf("Not every file could be written: %v.", kept))
 	}
-	if err := t.remember(); err != nil {
+	if err := t.remember(kept); err != nil {
 		t.r.notes = append(t.r.notes, fmt.Sprintf("The list of files that this chat made could not be kept: %v.", err))
 	}
 	res, err := t.r.end(ctx, t.res, nil)
@@ -285,9 +286,15 @@ func (c *chat) made() map[string]stamp {
 // maxMade bounds that list.
 const maxMade = 20_000
 
-// remember adds the files that the run made or changed to the chat's own.
-func (t *Trial) remember() error {
+// remember adds the files that the run made or changed to the chat's own; kept is
+// how carrying them out ended. What lies where one was not carried out is
+// somebody else's.
+func (t *Trial) remember(kept error) error {
 	made := t.r.c.made()
+	var partly *sandbox.CommitError
+	carriedOut := func(path string) bool {
+		return kept == nil || errors.As(kept, &partly) && slices.Contains(partly.Done, path)
+	}
 	changed := false
 	for _, c := range t.t.Changes {
 		if _, ok := below(t.r.c.ws.Work(), c.Path); ok {
@@ -297,7 +304,8 @@ func (t *Trial) remember() error {
 		st, err := os.Lstat(c.Path)
 		// What the person's file holds stays theirs, whoever adds to it.
 		ours := c.Kind == "created" || c.Kind == "folder" || c.Kind == "changed" && t.own[c.Path]
-		if err == nil && ours && (st.Mode().IsRegular() || st.IsDir()) && (known || len(made) < maxMade) {
+		ours = ours && carriedOut(c.Path) && err == nil && (st.IsDir() || st.Mode().IsRegular() && st.Size() == c.Size)
+		if ours && (known || len(made) < maxMade) {
 			made[c.Path], changed = stampOf(st), true
 		} else if known {
 			delete(made, c.Path)

@@ -131,3 +131,61 @@ func TestTrialOfHostileCode(t *testing.T) {
 		}
 	}
 }
+
+// A tree that is held is never written but through a trial that was kept: not by
+// a plain run, nor by a thread that goes on after its trial.
+func TestHeldTree(t *testing.T) {
+	o := trials(t)
+	project := o.Write[0]
+	o.Held = []string{project}
+	mine := filepath.Join(project, "mine.txt")
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, o)
+	res, err := s.Run(t.Context(), "p = r'"+project+"'\nopen(p + '/mine.txt').read()", func(Output) {})
+	if err != nil || res.Value != "'mine'" {
+		t.Fatalf("it cannot be read: %v %+v", err, res)
+	}
+	res, err = s.Run(t.Context(), "open(p + '/mine.txt', 'w')", func(Output) {})
+	if err != nil || res.Error == nil || res.Error.Name != "OSError" {
+		t.Errorf("a plain run wrote: %v %+v", err, res)
+	}
+	_, trial := tryCode(t, s, `
+import threading, time, os
+tries = []
+def later():
+    for _ in range(2000):
+        try:
+            with open(p + '/mine.txt', 'w') as f: f.write('thread')
+            os.makedirs(p + '/.vscode', exist_ok=True)
+            tries.append('wrote')
+        except OSError:
+            tries.append('refused')
+        time.sleep(0.002)
+open(p + '/new.txt', 'w').write('new')
+threading.Thread(target=later, daemon=True).start()
+while not tries: time.sleep(0.001)
+`)
+	if err := trial.Drop(); err != nil {
+		t.Fatal(err)
+	}
+	res, err = s.Run(t.Context(), "while 'refused' not in tries[-3:]: time.sleep(0.001)\nn = len(tries)\nwhile len(tries) < n + 20: time.sleep(0.001)\ntries[-1]", func(Output) {})
+	if err != nil || res.Value != "'refused'" {
+		t.Errorf("the thread goes on: %v %+v", err, res)
+	}
+	if list, _ := os.ReadDir(project); len(list) != 1 || content(mine) != "mine" {
+		t.Errorf("the thread wrote: %v, %q", list, content(mine))
+	}
+	_, trial = tryCode(t, s, "open(p + '/new.txt', 'w').write('kept');")
+	if err := trial.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	if content(filepath.Join(project, "new.txt")) != "kept" {
+		t.Error("what was kept is not there")
+	}
+	res, err = s.Run(t.Context(), "tries.clear()\nwhile len(tries) < 20: time.sleep(0.001)\nset(tries)", func(Output) {})
+	if err != nil || res.Value != "{'refused'}" {
+		t.Errorf("after a kept trial: %v %+v", err, res)
+	}
+}
