@@ -67,7 +67,8 @@ func (p *process) spawn(ctx context.Context, helper []string, o order, files []*
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	cmd.ExtraFiles = append([]*os.File{theirs[3], theirs[4]}, files...)
 	// Nothing of the host's environment, in which tokens live.
-	cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none"}
+	// A helper under the race detector, in tests, would sleep a second at its end.
+	cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none", "GORACE=atexit_sleep_ms=0"}
 	cmd.SysProcAttr = attr
 	err = cmd.Start()
 	closeAll(theirs)

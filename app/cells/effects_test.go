@@ -46,6 +46,8 @@ func TestEffects(t *testing.T) {
 		{"deletes a folder, yes", "import shutil; shutil.rmtree('project/sub')", yes, "after delete delete", "ok", map[string]string{"sub/c.txt": "-"}},
 		{"direnv would run it", "open('project/.envrc', 'w').write('touch /tmp/x')", no, "after runs-later", "denied", map[string]string{".envrc": "-"}},
 		{"an editor would run it, yes", "import os; os.makedirs('project/.vscode'); open('project/.vscode/tasks.json', 'w').write('{}')", yes, "after runs-later", "ok", map[string]string{".vscode/tasks.json": "{}"}},
+		{"Python ends, yes", "open('project/a.txt', 'w').write('half'); import os; os._exit(3)", yes, "after overwrite", "died", map[string]string{"a.txt": "half"}},
+		{"Python ends, no", "open('project/a.txt', 'w').write('half'); import os; os._exit(3)", no, "after overwrite", "denied", map[string]string{"a.txt": "old\n"}},
 		{"the code fails", "open('project/a.txt', 'w').write('half'); 1/0", no, "after overwrite", "denied", map[string]string{"a.txt": "old\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

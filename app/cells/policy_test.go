@@ -210,7 +210,7 @@ func TestBadProjects(t *testing.T) {
 		filepath.Join(w.project, "none"): "make it first",
 		file:                             "choose the folder that it lies in",
 		"/etc":                           "belongs to the system; choose a folder",
-		"/tmp":                           "choose a folder in it",
+		"/tmp":                           "choose a folder",
 		"/proc/self":                     "choose a folder of your own",
 		link:                             "holds the whole disk; choose a folder",
 		string(w.home):                   "keeps its own data",

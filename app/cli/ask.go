@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"atoll/app/approval"
@@ -319,32 +317,4 @@ func (a *asking) event(kind string, fields map[string]any) {
 	}
 	fields["type"] = kind
 	_ = json.NewEncoder(a.Out).Encode(fields) // a closed pipe ends the program by itself
-}
-
-// decide asks the person at the terminal about a call.
-func (a *asking) decide(ctx context.Context, ask event.Ask) error {
-	a.event("ask", map[string]any{"call": ask.Call, "reasons": ask.Reasons})
-	if a.json || !isTerminal(a.In) {
-		return errNobody
-	}
-	fmt.Fprintf(a.Err, "\n\nRun this code in the sandbox? %s\n[y]es, [n]o, [a]lways in this chat: ", strings.Join(ask.Reasons, " "))
-	line, err := bufio.NewReader(a.In).ReadString('\n')
-	if err != nil {
-		return errNobody
-	}
-	ans := chats.Answer{Ask: ask.ID}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		ans.Allow = true
-	case "a", "always":
-		ans.Allow, ans.Always = true, true
-	}
-	return a.host.Call(ctx, "chats.answer", ans, nil)
-}
-
-var errNobody = fault.WithExit(fault.ExitApproval, "approval.nobody", "The code needs approval and nobody is there to give it", "Use --approve auto to run it inside the sandbox without asking.")
-
-func isTerminal(r any) bool {
-	f, ok := r.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
 }

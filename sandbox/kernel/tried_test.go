@@ -23,6 +23,10 @@ try: open(b'/secret/shadow')
 except OSError: pass
 try: socket.getaddrinfo('example.invalid', 443)
 except OSError: pass
+for p in ('../../../../../../../nowhere/up', '/usr/../nowhere/up', '', 7, b''):
+    try: os.listdir(p)
+    except OSError: pass
+import sys; sys.audit('open'); sys.audit('open', None)
 open('mine.txt', 'w').write('x'); open('mine.txt').read(); os.listdir('/usr'); os.listdir('.')
 `, func(Output) {})
 	if err != nil || res.Status != OK {
@@ -32,6 +36,7 @@ open('mine.txt', 'w').write('x'); open('mine.txt').read(); os.listdir('/usr'); o
 		{Kind: "file", What: "/nowhere/private key", Layer: SaidByProgram, Count: 3},
 		{Kind: "file", What: "/secret/shadow", Layer: SaidByProgram, Count: 1},
 		{Kind: "network", What: "example.invalid", Layer: SaidByProgram, Count: 1},
+		{Kind: "file", What: "/nowhere/up", Layer: SaidByProgram, Count: 2},
 	}
 	if d := cmp.Diff(want, res.Tried); d != "" {
 		t.Error(d)
