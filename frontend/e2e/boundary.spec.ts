@@ -262,3 +262,18 @@ test('hostile names are shown as they are', async ({ page, mock }) => {
   await expect(page.getByTestId('made-file').first()).toContainText('invoiceU+202Efdp.exe');
   expect(await page.evaluate(() => (window as any).hit)).toBeUndefined();
 });
+
+test('a run that takes very long is asked about while it goes on', async ({ page, mock }) => {
+  await page.goto(mock.url);
+  await ask(page, 'changes please');
+  await expect(page.getByTestId('ask')).toBeVisible();
+  const [room] = [...mock.host.chats.values()];
+  const open = room.asks[0].ask;
+  const need = { effect: 'long', what: '', why: 'It has run for 10 minutes. Let it run on?' };
+  mock.host.emit({ ask: { ...open, stage: 'after', needs: [need], canPreview: false } });
+  const card = page.getByTestId('ask');
+  await expect(card).toContainText('It is still running');
+  await expect(card).toContainText('It has run for 10 minutes.');
+  await expect(page.getByTestId('approve')).toHaveText('Let it run on');
+  await expect(page.getByTestId('deny')).toHaveText('Stop it');
+});

@@ -5,6 +5,9 @@ const plural = (n: number, one: string, many: string) => `${n} ${n === 1 ? one :
 export const sandboxWords = {
   // Approval by effects
   askApplyTitle: 'Apply these changes?',
+  askRunOnTitle: 'It is still running',
+  askRunOn: 'Let it run on',
+  askStop: 'Stop it',
   askAfter:
     'The code has run in a layer of its own. Your files are as they were until you say yes.',
   askPreviewed: 'This is what the code did in a trial run. Your files are as they were.',
