@@ -39,6 +39,12 @@ func Page(page fs.FS, rt http.RoundTripper) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); first {
 		case "rpc", "events", "blob", "upload":
+			// Otherwise the server closes the request's body when the reply
+			// begins. The transport looks for the body's end once more, maybe
+			// later than that, takes the closed body for a failure and cuts the
+			// reply off. The window's writer knows no full duplex and leaves the
+			// body open.
+			_ = http.NewResponseController(w).EnableFullDuplex()
 			proxy.ServeHTTP(w, r)
 		default:
 			w.Header().Set("Content-Security-Policy", CSP)
