@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -28,6 +29,16 @@ func Page(page fs.FS, rt http.RoundTripper) http.Handler {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: "host"})
 			r.Out.Header.Del("Cookie")
+			// The server closes the request's body when the reply begins. The
+			// transport has sent the whole body by then, but may still have to
+			// look for its end; were it to find the closed body instead, it
+			// would take the request for failed and cut the reply off.
+			if n := r.Out.ContentLength; n > 0 {
+				r.Out.Body = struct {
+					io.Reader
+					io.Closer
+				}{io.LimitReader(r.Out.Body, n), r.Out.Body}
+			}
 		},
 		Transport:     rt,
 		FlushInterval: -1, // events must not wait
@@ -38,7 +49,14 @@ func Page(page fs.FS, rt http.RoundTripper) http.Handler {
 	files := http.FileServerFS(page)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); first {
-		case "rpc", "events", "blob", "upload":
+		case "rpc":
+			// A page that is closed or loaded anew takes nothing back: a call
+			// that was sent whole must not stop half way. A plain WithoutCancel
+			// would let the proxy watch the connection by itself.
+			ctx, done := context.WithCancel(context.WithoutCancel(r.Context()))
+			defer done()
+			proxy.ServeHTTP(w, r.WithContext(ctx))
+		case "events", "blob", "upload":
 			proxy.ServeHTTP(w, r)
 		default:
 			w.Header().Set("Content-Security-Policy", CSP)
