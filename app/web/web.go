@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -28,6 +29,16 @@ func Page(page fs.FS, rt http.RoundTripper) http.Handler {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: "host"})
 			r.Out.Header.Del("Cookie")
+			// The server closes the request's body when the reply begins. The
+			// transport has sent the whole body by then, but may still have to
+			// look for its end; were it to find the closed body instead, it
+			// would take the request for failed and cut the reply off.
+			if n := r.Out.ContentLength; n > 0 {
+				r.Out.Body = struct {
+					io.Reader
+					io.Closer
+				}{io.LimitReader(r.Out.Body, n), r.Out.Body}
+			}
 		},
 		Transport:     rt,
 		FlushInterval: -1, // events must not wait

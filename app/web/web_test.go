@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -21,23 +22,33 @@ func (h *host) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"chats":[]}`)), Request: r}, nil
 }
 
-func TestDoor(t *testing.T) {
-	h := &host{}
-	l, err := web.Listen("127.0.0.1:0", web.Page(fstest.MapFS{"index.html": {Data: []byte("<title>Atoll</title>")}}, h))
+// open serves the page in front of rt until the test ends. It returns the
+// address that is printed and the one without the key.
+func open(t *testing.T, rt http.RoundTripper) (printed, base string) {
+	t.Helper()
+	l, err := web.Listen("127.0.0.1:0", web.Page(fstest.MapFS{"index.html": {Data: []byte("<title>Atoll</title>")}}, rt))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- l.Serve(ctx) }()
-	defer func() {
+	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	}()
-	u, _ := url.Parse(l.URL)
-	base := "http://" + u.Host
+	})
+	u, err := url.Parse(l.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.URL, "http://" + u.Host
+}
+
+func TestDoor(t *testing.T) {
+	h := &host{}
+	printed, base := open(t, h)
 	jar, _ := cookiejar.New(nil)
 	with, without := &http.Client{Jar: jar}, &http.Client{}
 
@@ -59,7 +70,7 @@ func TestDoor(t *testing.T) {
 		return res.StatusCode, string(b)
 	}
 
-	if code, body := get(with, "GET", l.URL); code != 200 || !strings.Contains(body, "Atoll") {
+	if code, body := get(with, "GET", printed); code != 200 || !strings.Contains(body, "Atoll") {
 		t.Fatalf("the printed address: %d %q", code, body)
 	}
 	if code, body := get(with, "POST", base+"/rpc/chats.list", "Origin", base); code != 200 || body != `{"chats":[]}` {
@@ -92,6 +103,64 @@ func TestLoopbackOnly(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "example.com:0", "nonsense"} {
 		if l, err := web.Listen(addr, http.NotFoundHandler()); err == nil {
 			t.Errorf("%s was opened as %s", addr, l.URL)
+		}
+	}
+}
+
+// late is a host that has begun its reply before the transport sees the end of
+// the request's body, as [http.Transport] may: it looks for more than the
+// announced length once the whole body is on its way.
+type late struct{ ends chan error }
+
+func (h *late) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.CopyN(io.Discard, r.Body, r.ContentLength); err != nil {
+		return nil, err
+	}
+	first := strings.NewReader("the first half, ")
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(io.MultiReader(first, reader(func([]byte) (int, error) {
+		n, err := r.Body.Read(make([]byte, 1))
+		if n != 0 || err == nil {
+			err = fmt.Errorf("%d more bytes than the page sent: %w", n, err)
+		}
+		h.ends <- err
+		if err != io.EOF {
+			return 0, err // a transport closes its connection
+		}
+		return 0, io.EOF
+	}), strings.NewReader("the second half")))}, nil
+}
+
+type reader func([]byte) (int, error)
+
+func (f reader) Read(p []byte) (int, error) { return f(p) }
+
+// TestReplyIsWhole: a reply must not depend on whether the transport is done
+// with the request when the reply begins.
+func TestReplyIsWhole(t *testing.T) {
+	h := &late{ends: make(chan error, 1)}
+	printed, base := open(t, h)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := &http.Client{Jar: jar}
+	res, err := page.Get(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	for _, path := range []string{"/rpc/chats.get", "/upload?chat=c&name=n"} {
+		res, err := page.Post(base+path, "application/json", strings.NewReader(`{"id":"c"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || string(b) != "the first half, the second half" {
+			t.Errorf("%s: got %q, %v", path, b, err)
+		}
+		if err := <-h.ends; err != io.EOF {
+			t.Errorf("%s: after the announced length the transport read: %v", path, err)
 		}
 	}
 }
