@@ -49,7 +49,14 @@ func Page(page fs.FS, rt http.RoundTripper) http.Handler {
 	files := http.FileServerFS(page)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); first {
-		case "rpc", "events", "blob", "upload":
+		case "rpc":
+			// A page that is closed or loaded anew takes nothing back: a call
+			// that was sent whole must not stop half way. A plain WithoutCancel
+			// would let the proxy watch the connection by itself.
+			ctx, done := context.WithCancel(context.WithoutCancel(r.Context()))
+			defer done()
+			proxy.ServeHTTP(w, r.WithContext(ctx))
+		case "events", "blob", "upload":
 			proxy.ServeHTTP(w, r)
 		default:
 			w.Header().Set("Content-Security-Policy", CSP)

@@ -26,7 +26,12 @@ func (h *host) RoundTrip(r *http.Request) (*http.Response, error) {
 // address that is printed and the one without the key.
 func open(t *testing.T, rt http.RoundTripper) (printed, base string) {
 	t.Helper()
-	l, err := web.Listen("127.0.0.1:0", web.Page(fstest.MapFS{"index.html": {Data: []byte("<title>Atoll</title>")}}, rt))
+	return listen(t, web.Page(fstest.MapFS{"index.html": {Data: []byte("<title>Atoll</title>")}}, rt))
+}
+
+func listen(t *testing.T, page http.Handler) (printed, base string) {
+	t.Helper()
+	l, err := web.Listen("127.0.0.1:0", page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +49,22 @@ func open(t *testing.T, rt http.RoundTripper) (printed, base string) {
 		t.Fatal(err)
 	}
 	return l.URL, "http://" + u.Host
+}
+
+// admitted returns a browser that was let in.
+func admitted(t *testing.T, printed string) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &http.Client{Jar: jar}
+	res, err := c.Get(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	return c
 }
 
 func TestDoor(t *testing.T) {
@@ -139,16 +160,7 @@ func (f reader) Read(p []byte) (int, error) { return f(p) }
 func TestReplyIsWhole(t *testing.T) {
 	h := &late{ends: make(chan error, 1)}
 	printed, base := open(t, h)
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := &http.Client{Jar: jar}
-	res, err := page.Get(printed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
+	page := admitted(t, printed)
 	for _, path := range []string{"/rpc/chats.get", "/upload?chat=c&name=n"} {
 		res, err := page.Post(base+path, "application/json", strings.NewReader(`{"id":"c"}`))
 		if err != nil {
@@ -164,3 +176,64 @@ func TestReplyIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestPageGoes: a call that was sent is carried through when its page goes; a
+// stream of events, which nobody reads then, ends.
+func TestPageGoes(t *testing.T) {
+	for _, row := range []struct {
+		method, path, body string
+		ends               bool
+	}{
+		{"POST", "/rpc/chats.send", `{"id":"c","text":"a question"}`, false},
+		{"POST", "/rpc/chats.list", "", false},
+		{"GET", "/events?since=0", "", true},
+	} {
+		t.Run(row.path, func(t *testing.T) {
+			sent, gone, ended := make(chan error, 1), make(chan struct{}), make(chan error, 1)
+			page := web.Page(fstest.MapFS{"index.html": {}}, reply(func(r *http.Request) (*http.Response, error) {
+				var err error
+				if r.Body != nil {
+					_, err = io.Copy(io.Discard, r.Body)
+				}
+				sent <- err
+				<-gone
+				if row.ends {
+					<-r.Context().Done()
+				}
+				ended <- r.Context().Err()
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+			}))
+			printed, base := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/" {
+					context.AfterFunc(r.Context(), func() { close(gone) })
+				}
+				page.ServeHTTP(w, r)
+			}))
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			req, err := http.NewRequestWithContext(ctx, row.method, base+row.path, strings.NewReader(row.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			browser, left := admitted(t, printed), make(chan struct{})
+			go func() {
+				defer close(left)
+				if res, err := browser.Do(req); err == nil {
+					res.Body.Close()
+				}
+			}()
+			if err := <-sent; err != nil {
+				t.Fatal(err)
+			}
+			leave()
+			if err := <-ended; (err != nil) != row.ends {
+				t.Errorf("the host's request after the page went: %v", err)
+			}
+			<-left
+		})
+	}
+}
+
+type reply func(*http.Request) (*http.Response, error)
+
+func (f reply) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
