@@ -44,6 +44,7 @@ func (d *Door) Forget(c *Client) {
 	defer d.mu.Unlock()
 	if d.known == c {
 		d.known = nil
+		c.http.CloseIdleConnections() // it may be there yet, and nobody will use them
 	}
 }
 
