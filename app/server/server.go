@@ -192,7 +192,11 @@ func escapeName(name string) string {
 
 func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	f, err := s.Keep(r.Context(), q.Get("chat"), q.Get("name"), http.MaxBytesReader(w, r.Body, uploadMax))
+	body := http.MaxBytesReader(w, r.Body, uploadMax)
+	f, err := s.Keep(r.Context(), q.Get("chat"), q.Get("name"), body)
+	// Who uploads reads no answer before all is sent: a connection that is
+	// closed earlier hides why the content was refused.
+	_, _ = io.Copy(io.Discard, body)
 	if err != nil {
 		refuse(w, err)
 		return
