@@ -119,15 +119,19 @@ func newLayer(dir string, trees []string) (l *layer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l = &layer{dir: at}
+	begun := &layer{dir: at} // not the result, which a return sets to nil
+	l = begun
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, l.remove())
+			err = errors.Join(err, begun.remove())
 		}
 	}()
 	for i, t := range trees {
 		part := filepath.Join(at, strconv.Itoa(i))
 		fd, err := unix.Open(t, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err == unix.ENOENT || err == unix.ENOTDIR || err == unix.ELOOP {
+			return nil, fmt.Errorf("the folder %s is not there any more: %w", t, err)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t, err)
 		}

@@ -18,6 +18,9 @@ var otherDisk bool
 // errChanged means that the tree has something else than when it was looked at.
 var errChanged = errors.New("it was changed by another program meanwhile")
 
+// errNotDeleted keeps what a program has moved when only half of that worked.
+var errNotDeleted = errors.New("it is still there, because another change failed")
+
 // carryOut does in the trees what was found: first what makes way, then folders
 // and files, then the deletions. Every file is old or new at any moment.
 func (l *layer) carryOut() error {
@@ -38,7 +41,12 @@ func (l *layer) carryOut() error {
 		func(f found) bool { return f.Kind == "deleted" && !f.now },
 	} {
 		for _, f := range l.found {
-			if turn(f) {
+			switch {
+			case !turn(f):
+			case f.Kind == "deleted" && len(c.result.Failed) > 0:
+				// What is deleted may have been moved to where it could not be written.
+				c.result.Failed[f.Path] = errNotDeleted
+			default:
 				c.one(f)
 			}
 		}
@@ -47,10 +55,16 @@ func (l *layer) carryOut() error {
 	r := &c.result
 	if len(r.Failed) > 0 {
 		kept := filepath.Join(filepath.Dir(l.dir), keptPrefix+strings.TrimPrefix(filepath.Base(l.dir), layerPrefix))
-		if err := os.Rename(l.shot(), kept); err == nil {
-			r.Kept = kept
-		} else {
+		names, err := c.names()
+		if err == nil {
+			err = os.Rename(l.shot(), kept)
+		}
+		if err != nil {
 			return errors.Join(r, err) // with the layer's folder left as it is
+		}
+		if r.Kept = kept; names == 0 { // nothing but deletions failed
+			r.Kept = ""
+			_ = os.RemoveAll(kept)
 		}
 	}
 	err = removeLayer(l.dir)
@@ -58,6 +72,28 @@ func (l *layer) carryOut() error {
 		return errors.Join(r, err)
 	}
 	return err
+}
+
+// keptNames is a file beside what is kept: a line for each, with its name there
+// and its path, quoted.
+const keptNames = "names.txt"
+
+// names writes that file, removes the copies that were carried out, and returns
+// how many are kept.
+func (c *commit) names() (int, error) {
+	var lines strings.Builder
+	n := 0
+	for _, f := range c.found {
+		switch _, failed := c.result.Failed[f.Path]; {
+		case f.copy == "":
+		case failed:
+			fmt.Fprintf(&lines, "%s %s\n", f.copy, strconv.Quote(f.Path))
+			n++
+		default:
+			_ = unix.Unlinkat(c.copies, f.copy, 0) // most were moved
+		}
+	}
+	return n, os.WriteFile(filepath.Join(c.shot(), keptNames), []byte(lines.String()), 0o600)
 }
 
 // A commit is one that is under way. The folder of the last file stays open.
@@ -223,12 +259,56 @@ func (c *commit) place(f found, dir int, name string, flags uint) error {
 	}
 	err := error(unix.EXDEV)
 	if !otherDisk {
-		err = unix.Renameat2(c.copies, f.copy, dir, name, flags)
+		err = c.swap(c.copies, f.copy, dir, name, flags, f)
 	}
 	if err != unix.EXDEV {
 		return err
 	}
 	return c.placeFar(f, dir, name, flags, link)
+}
+
+// swap renames a file to its name in a tree. Somebody may save under that name
+// at any moment, also after unchanged has looked: so the new file changes places
+// with what is there, and back when that is not what it was. With NOREPLACE the
+// name must be free.
+func (c *commit) swap(from int, temp string, dir int, name string, flags uint, f found) error {
+	if flags != 0 {
+		return unix.Renameat2(from, temp, dir, name, flags)
+	}
+	err := unix.Renameat2(from, temp, dir, name, unix.RENAME_NOREPLACE)
+	if err != unix.EEXIST {
+		if err == unix.EINVAL { // a file system without it
+			if err = c.unchanged(dir, name, f); err == nil {
+				err = unix.Renameat(from, temp, dir, name)
+			}
+		}
+		return err
+	}
+	if f.was.Mode == 0 {
+		return errChanged
+	}
+	err = unix.Renameat2(from, temp, dir, name, unix.RENAME_EXCHANGE)
+	switch {
+	case err == unix.EINVAL: // likewise
+		if err = c.unchanged(dir, name, f); err == nil {
+			err = unix.Renameat(from, temp, dir, name)
+		}
+		return err
+	case err != nil:
+		return err
+	}
+	var now unix.Stat_t
+	if err := unix.Fstatat(from, temp, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	// Not the time of the change of its entry, which the renaming is itself.
+	if now.Ino != f.was.Ino || now.Dev != f.was.Dev || now.Size != f.was.Size || now.Mtim != f.was.Mtim {
+		if err := unix.Renameat2(from, temp, dir, name, unix.RENAME_EXCHANGE); err != nil {
+			return err // both are there, ours under the name, theirs among what is kept
+		}
+		return errChanged
+	}
+	return unix.Unlinkat(from, temp, 0)
 }
 
 // placeFar is place for a tree on another disk: a copy with a name of its own,
@@ -240,7 +320,7 @@ func (c *commit) placeFar(f found, dir int, name string, flags uint, link bool) 
 	}
 	err := c.copyTo(f, dir, temp, link)
 	if err == nil {
-		err = unix.Renameat2(dir, temp, dir, name, flags)
+		err = c.swap(dir, temp, dir, name, flags, f)
 	}
 	if err != nil {
 		_ = unix.Unlinkat(dir, temp, 0) // it may not be there

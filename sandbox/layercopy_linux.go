@@ -25,7 +25,14 @@ func (s *scan) link(up, low int, name, rel string, was unix.Stat_t) error {
 	if err := unix.Symlinkat(target, s.copies, f.copy); err != nil {
 		return err
 	}
-	return s.add(f)
+	if err := s.add(f); err != nil {
+		return err
+	}
+	last := &s.found[len(s.found)-1]
+	if last.Runs == "" {
+		last.Runs = leadsLater(rel)
+	}
+	return nil
 }
 
 func readLink(at int, name string) (string, error) {

@@ -243,14 +243,16 @@ func (m *layerMounts) end() error {
 			inner = inner || within(t, outer) // goes with the outer one
 		}
 		if !inner {
-			if err := unix.Unmount(t, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
+			// A folder that was removed outside has taken its mounts along.
+			err := unix.Unmount(t, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+			if err != nil && err != unix.EINVAL && err != unix.ENOENT {
 				errs = append(errs, fmt.Errorf("%s: %w", t, err))
 			}
 		}
 	}
 	attr := unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
 	for _, fd := range m.frozen {
-		if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+		if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &attr); err != nil && err != unix.EINVAL {
 			errs = append(errs, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -62,8 +63,44 @@ func (l *layer) look() error {
 			return err
 		}
 	}
+	s.repositories()
 	l.found, l.taken = s.found, true
 	return nil
+}
+
+// repositories marks what makes a bare Git repository of a folder, whatever its
+// name: Git obeys the settings in it at the next command that is given there.
+func (s *scan) repositories() {
+	in := map[string]map[string]int{}
+	for i, f := range s.found {
+		if dir := filepath.Dir(f.Path); f.Kind != "deleted" {
+			if in[dir] == nil {
+				in[dir] = map[string]int{}
+			}
+			in[dir][fold(filepath.Base(f.Path))] = i
+		}
+	}
+	for dir, names := range in {
+		has := func(name string) bool {
+			if _, ok := names[name]; ok {
+				return true
+			}
+			for _, as := range []string{name, strings.ToUpper(name)} {
+				if _, err := os.Lstat(filepath.Join(dir, as)); err == nil {
+					return true
+				}
+			}
+			return false
+		}
+		if !has("head") || !has("objects") || !has("refs") {
+			continue
+		}
+		for _, name := range []string{"head", "config", "hooks", "objects", "refs"} {
+			if i, ok := names[name]; ok && s.found[i].Runs == "" {
+				s.found[i].Runs = whyGit
+			}
+		}
+	}
 }
 
 // A scan goes through the upper folders, which hold what was written, a device

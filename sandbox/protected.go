@@ -41,7 +41,8 @@ var laterRules = []laterRule{
 
 	{".vscode", whyEditor}, {".idea", whyEditor}, {".devcontainer", whyEditor}, {".devcontainer.json", whyEditor},
 	{".fleet", whyEditor}, {".zed", whyEditor}, {".nvim.lua", whyEditor}, {".nvimrc", whyEditor}, {".exrc", whyEditor},
-	{".vimrc", whyEditor}, {".dir-locals.el", whyEditor}, {"*.code-workspace", whyEditor},
+	{".vimrc", whyEditor}, {".vim", whyEditor}, {".emacs", whyEditor}, {".emacs.d", whyEditor}, {".vs", whyEditor},
+	{"*.sublime-project", whyEditor}, {".jupyter", whyEditor}, {"jupyter_*_config.py", whyEditor}, {".dir-locals.el", whyEditor}, {"*.code-workspace", whyEditor},
 
 	{".mcp.json", whyAgent}, {".claude", whyAgent}, {".codex", whyAgent}, {".cursor", whyAgent}, {".cursorrules", whyAgent},
 	{".agents", whyAgent}, {".gemini", whyAgent}, {".windsurf", whyAgent}, {".windsurfrules", whyAgent}, {".clinerules", whyAgent},
@@ -49,6 +50,7 @@ var laterRules = []laterRule{
 	{".junie", whyAgent}, {".aider.conf.yml", whyAgent},
 
 	{".envrc", "direnv runs it when a shell enters the folder."}, {".direnv", "direnv runs it when a shell enters the folder."},
+	{"mise.toml", "mise obeys it when a shell enters the folder."},
 	{".mise.toml", "mise obeys it when a shell enters the folder."},
 	{".bashrc", whyShell}, {".bash_profile", whyShell}, {".bash_login", whyShell}, {".bash_logout", whyShell}, {".bash_aliases", whyShell},
 	{".profile", whyShell}, {".zshrc", whyShell}, {".zprofile", whyShell}, {".zshenv", whyShell}, {".zlogin", whyShell},
@@ -65,6 +67,8 @@ var laterRules = []laterRule{
 	{"sitecustomize.py", whyPython}, {"usercustomize.py", whyPython}, {"pyvenv.cfg", whyPython}, {".pythonrc", whyPython}, {".pdbrc", whyPython},
 	{".pdbrc.py", whyPython}, {".ipython", whyPython},
 
+	{".rprofile", "R runs it when it starts there."}, {".gdbinit", "GDB runs it when it starts there."}, {".lldbinit", "LLDB runs it when it starts there."},
+	{".tmux.conf", "tmux runs what it names when it starts."}, {".netrc", "Programs that fetch files obey it: it decides as whom they sign in."},
 	{".ssh", "SSH obeys it: keys and settings in it let others in and run programs."},
 	{".gnupg", "GnuPG obeys it: it decides which signatures are believed."},
 	{".config/autostart", "The desktop starts it at the next login."}, {".config/systemd", "The system starts it at the next login."},
@@ -190,6 +194,20 @@ func runsLater(name string, end bool) string {
 		}
 		if end {
 			break
+		}
+	}
+	return ""
+}
+
+// leadsLater is runsLater for a link: one in the place of a folder that rules are
+// about leads to what would be obeyed there.
+func leadsLater(name string) string {
+	base := fold(filepath.Base(filepath.ToSlash(name)))
+	for _, r := range laterRules {
+		for _, part := range strings.Split(r.pattern, "/") {
+			if ok, _ := path.Match(part, base); ok && !strings.HasPrefix(part, "*.") {
+				return r.why
+			}
 		}
 	}
 	return ""

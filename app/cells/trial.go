@@ -64,6 +64,11 @@ func (s *Service) Try(ctx context.Context, id string, call storage.Call, out fun
 		return nil, refused(call), err
 	}
 	res, t, err := r.k.Try(ctx, call.Code, r.take)
+	if errors.Is(err, kernel.ErrUnseen) {
+		res.Status, res.Error = kernel.Error, nil
+		res.Note = fmt.Sprintf("Nothing of what the code wrote was kept: %v.", err)
+		err = nil
+	}
 	if errors.Is(err, sandbox.ErrHeld) {
 		err, res.Status = nil, kernel.Error
 		res.Note = "The code was not run: an earlier run has left a file open for writing. Close it first (f.close(), connection.close())."

@@ -8,6 +8,10 @@ import (
 	"atoll/sandbox"
 )
 
+// ErrUnseen means that what a trial wrote could not be looked at: there is too
+// much of it, or the disk is full. Nothing of it was kept.
+var ErrUnseen = errors.New("what the code wrote could not be looked at")
+
 // A Trial is a run whose writes wait to be kept. Until Keep or Drop is called
 // the session takes no other run.
 type Trial struct {
@@ -60,7 +64,7 @@ func (s *Python) Try(ctx context.Context, code string, out func(Output)) (Result
 	}
 	t := &Trial{s: s, layer: layer}
 	if t.Changes, err = layer.Changes(); err != nil {
-		return res, nil, errors.Join(fmt.Errorf("look at what was written: %w", err), layer.Discard())
+		return res, nil, errors.Join(fmt.Errorf("%w: %w", ErrUnseen, err), s.off(layer.Discard))
 	}
 	give = false
 	return res, t, nil
@@ -109,5 +113,17 @@ func (t *Trial) end(f func() error) error {
 	}
 	t.done = true
 	defer t.s.give()
-	return f()
+	return t.s.off(f)
+}
+
+// off takes a layer off. Where that cannot be done the interpreter is ended, with
+// which the layer goes: nothing else could be tried in it.
+func (s *Python) off(f func() error) error {
+	err := f()
+	var partly *sandbox.CommitError
+	if err != nil && !errors.As(err, &partly) && s.p != nil {
+		s.p.kill()
+		s.p, s.lost = nil, "Python was ended because its changes could not be taken back from it"
+	}
+	return err
 }
