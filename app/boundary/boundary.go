@@ -83,7 +83,8 @@ func project(path, own string) (string, error) {
 		return "", fmt.Errorf("%w: %s is not a folder; choose the folder that it lies in", ErrPolicy, path)
 	}
 	if err := (sandbox.Policy{Write: []string{dir}}).Check(); err != nil {
-		return "", fmt.Errorf("%w: %w; choose a folder of your own that holds one project", ErrPolicy, err)
+		why := strings.TrimPrefix(err.Error(), sandbox.ErrPolicy.Error()+": ")
+		return "", fmt.Errorf("%w: %s; choose a folder of your own that holds one project", ErrPolicy, why)
 	}
 	if own == "" {
 		return dir, nil

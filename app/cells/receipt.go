@@ -148,6 +148,8 @@ func Explain(p storage.ChatPolicy, ds []storage.Denial) []string {
 		switch {
 		case d.Kind == "network" && p.Preset != boundary.Network:
 			s = fmt.Sprintf("The network is off in this chat: %s was not reached.", d.What)
+		case d.Kind == "network" && d.Layer != "proxy":
+			s = fmt.Sprintf("%s was not reached: in this chat programs connect through the proxy that their environment names (HTTP and HTTPS), and in no other way.", d.What)
 		case d.Kind == "network":
 			s = fmt.Sprintf("%s was not reached: it is not among the hosts that this chat may reach.", d.What)
 		case d.Kind == "file":

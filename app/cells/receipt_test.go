@@ -136,7 +136,7 @@ func TestExplain(t *testing.T) {
 		want   []string
 	}{
 		{"sealed", []storage.Denial{{Kind: "network", What: "pypi.org:443", Count: 2}}, []string{"The network is off in this chat: pypi.org:443 was not reached. (2 times)"}},
-		{"network", []storage.Denial{{Kind: "network", What: "pypi.org:443", Count: 1}}, []string{"pypi.org:443 was not reached: it is not among the hosts that this chat may reach."}},
+		{"network", []storage.Denial{{Kind: "network", What: "pypi.org:443", Layer: "proxy", Count: 1}}, []string{"pypi.org:443 was not reached: it is not among the hosts that this chat may reach."}},
 		{"sealed", []storage.Denial{{Kind: "limit", What: "memory", Count: 1}, {Kind: "call", What: "ptrace", Count: 1}},
 			[]string{"The limit of memory was reached.", "The system call ptrace is not allowed."}},
 	} {

@@ -88,7 +88,7 @@ func (t *Trial) Keep(ctx context.Context) (storage.Result, error) {
 	defer t.r.release()
 	kept := t.t.Keep()
 	if kept != nil {
-		t.r.notes = append(t.r.notes, fmt.Sprintf("Not every file could be written: %v.", kept))
+		t.r.notes = append(t.r.notes, "Not every change could be carried out: "+strings.TrimSuffix(kept.Error(), ".")+".")
 	}
 	if err := t.remember(kept); err != nil {
 		t.r.notes = append(t.r.notes, fmt.Sprintf("The list of files that this chat made could not be kept: %v.", err))

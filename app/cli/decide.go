@@ -73,7 +73,7 @@ func question(ask event.Ask, long bool) string {
 	return b.String()
 }
 
-var errNobody = fault.WithExit(fault.ExitApproval, "approval.nobody", "The code needs approval and nobody is there to give it", "Use --approve auto to run it inside the sandbox without asking.")
+var errNobody = fault.WithExit(fault.ExitApproval, "approval.nobody", "The code needs approval and nobody is there to give it", "With --approve auto code runs without asking as long as its effects stay in the chat's folder; for what goes beyond, answer at a terminal or in the window.")
 
 func isTerminal(r any) bool {
 	f, ok := r.(*os.File)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"atoll/storage"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Fault is an error fit to be shown: Title and Hint are written for people
@@ -101,9 +103,19 @@ func Of(err error) *Fault {
 	return &f
 }
 
+// sentence makes a sentence of the text of an error.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + strings.TrimSuffix(s[n:], ".") + "."
+}
+
 // BadRequest says that the caller asked for something that makes no sense.
 func BadRequest(err error) *Fault {
-	return &Fault{Code: "input", Title: "This cannot be done as asked", Detail: err.Error(), exit: ExitUsage, status: 400, err: err}
+	_, why, _ := strings.Cut(err.Error(), ": ") // after the words that it is a bad request
+	return &Fault{Code: "input", Title: "This cannot be done as asked", Hint: sentence(why), Detail: err.Error(), exit: ExitUsage, status: 400, err: err}
 }
 
 // Read returns the fault that a door sent as JSON, with the exit and HTTP

@@ -25,7 +25,7 @@ export const sandboxWords = {
   rememberScope: 'For',
   rememberUntil: 'Until',
   scopes: { chat: 'this chat', project: 'this project' } as Record<string, string>,
-  ends: { hour: 'in 1 hour', today: 'the end of today', never: 'I take it back' } as Record<
+  ends: { hour: 'for 1 hour', today: 'the end of today', never: 'I take it back' } as Record<
     string,
     string
   >,
@@ -202,6 +202,9 @@ export const sandboxWords = {
     kernel: 'The system’s kernel',
     environment: 'Environment',
     limits: 'Limits',
+    devices: 'Devices',
+    leftovers: 'What is left behind',
+    afterwards: 'What was changed outside',
   } as Record<string, string>,
   reportTitle: (level: string, time: string) => `Sandbox test: ${level}, ${time}`,
   reportCounts: (stopped: number, escaped: number, absent: number) =>

@@ -189,7 +189,7 @@ export const en = {
     none: 'There is no sandbox on this computer',
   } as Record<string, string>,
   sandboxBody: {
-    full: 'Every promise below is kept by the operating system.',
+    full: 'The operating system keeps what is ticked below.',
     reduced: 'Some of the promises below are missing on this computer.',
     none: 'So neither code nor a model is started. What to change is told below.',
   } as Record<string, string>,
