@@ -100,9 +100,11 @@ func TestWorkerDiesWithItsHost(t *testing.T) {
 			}
 		}
 	}
-	if !errors.Is(last, llm.ErrCrashed) {
-		t.Errorf("the worker went on without a host: %v", last)
+	// A worker that was faster has said all before it saw that nobody is there.
+	if last != nil && !errors.Is(last, llm.ErrCrashed) {
+		t.Errorf("without a host: %v", last)
 	}
+	k.last().Wait() // for ever, if it went on
 }
 
 func TestUnloadAndClose(t *testing.T) {

@@ -169,6 +169,21 @@ func (s *Store) open(hash string) (*os.File, error) {
 			return nil, fmt.Errorf("%w: %s is no folder", ErrDamaged, d)
 		}
 	}
+	// Putting the same content again replaces the file by an equal one.
+	for range 10 {
+		f, err := s.openPlain(name)
+		if !errors.Is(err, errReplaced) {
+			return f, err
+		}
+	}
+	return nil, fmt.Errorf("%w: %w", ErrDamaged, errReplaced)
+}
+
+var errReplaced = errors.New("the file was replaced")
+
+// openPlain opens a regular file; errReplaced when another one took its place
+// meanwhile.
+func (s *Store) openPlain(name string) (*os.File, error) {
 	before, err := s.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -183,7 +198,7 @@ func (s *Store) open(hash string) (*os.File, error) {
 	// Between the look and the opening a link may have taken the place.
 	after, err := f.Stat()
 	if err == nil && !os.SameFile(before, after) {
-		err = fmt.Errorf("%w: the file was replaced", ErrDamaged)
+		err = errReplaced
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
