@@ -24,6 +24,7 @@ type layered struct {
 	*process
 	dir   string // of all layers
 	trees []string
+	born  []os.FileInfo // of trees, at the start
 
 	mu        sync.Mutex
 	now       *layer
@@ -56,7 +57,26 @@ type layerTree struct {
 var errNoLayer = errors.New("there is no layer")
 
 func newLayered(p *process, o order) *layered {
-	return &layered{process: p, dir: o.Layers, trees: layerTrees(o)}
+	l := &layered{process: p, dir: o.Layers, trees: layerTrees(o)}
+	for _, t := range l.trees {
+		st, err := os.Lstat(t)
+		if err != nil {
+			st = nil // Begin says so
+		}
+		l.born = append(l.born, st)
+	}
+	return l
+}
+
+// moved returns an error when a tree is not the folder any more that it was at
+// the start, which the program still sees.
+func (p *layered) moved() error {
+	for i, t := range p.trees {
+		if st, err := os.Lstat(t); err != nil || p.born[i] == nil || !os.SameFile(st, p.born[i]) {
+			return fmt.Errorf("the folder %s is not there any more, or is another one now", t)
+		}
+	}
+	return nil
 }
 
 // Begin is documented at [Layerer]. Without layers on this machine the error
@@ -71,6 +91,9 @@ func (p *layered) Begin() error {
 	defer p.mu.Unlock()
 	if p.now != nil {
 		return errors.New("begin layer: there is one already")
+	}
+	if err := p.moved(); err != nil {
+		return fmt.Errorf("begin layer: %w", err)
 	}
 	l, err := newLayer(p.dir, p.trees)
 	if err != nil {

@@ -25,7 +25,7 @@ var errNotDeleted = errors.New("it is still there, because another change failed
 // and files, then the deletions. Every file is old or new at any moment.
 func (l *layer) carryOut() error {
 	defer l.close()
-	c := commit{layer: l, result: CommitError{Beside: map[string]string{}, Failed: map[string]error{}}}
+	c := commit{layer: l, result: CommitError{Beside: map[string]string{}, Failed: map[string]error{}}, aside: map[string]string{}}
 	var err error
 	if c.copies, err = openFolder(unix.AT_FDCWD, l.shot()); err != nil {
 		return fmt.Errorf("commit layer: %w", err)
@@ -35,7 +35,8 @@ func (l *layer) carryOut() error {
 	// For many files it is faster to write everything out once.
 	const many = 32
 	c.written = len(l.found) > many && unix.Syncfs(c.copies) == nil
-	for _, turn := range []func(found) bool{
+	failed := false
+	for i, turn := range []func(found) bool{
 		func(f found) bool { return f.Kind == "deleted" && f.now },
 		func(f found) bool { return f.Kind != "deleted" },
 		func(f found) bool { return f.Kind == "deleted" && !f.now },
@@ -43,26 +44,23 @@ func (l *layer) carryOut() error {
 		for _, f := range l.found {
 			switch {
 			case !turn(f):
-			case f.Kind == "deleted" && len(c.result.Failed) > 0:
+			case i == 2 && failed:
 				// What is deleted may have been moved to where it could not be written.
 				c.result.Failed[f.Path] = errNotDeleted
 			default:
 				c.one(f)
 			}
 		}
+		failed = len(c.result.Failed) > 0
 	}
 	c.leave()
 	r := &c.result
 	if len(r.Failed) > 0 {
 		kept := filepath.Join(filepath.Dir(l.dir), keptPrefix+strings.TrimPrefix(filepath.Base(l.dir), layerPrefix))
-		names, err := c.names()
-		if err == nil {
-			err = os.Rename(l.shot(), kept)
-		}
-		if err != nil {
+		if err := os.Rename(l.shot(), kept); err != nil {
 			return errors.Join(r, err) // with the layer's folder left as it is
 		}
-		if r.Kept = kept; names == 0 { // nothing but deletions failed
+		if r.Kept = kept; c.names(kept) == 0 { // nothing but deletions failed
 			r.Kept = ""
 			_ = os.RemoveAll(kept)
 		}
@@ -78,22 +76,29 @@ func (l *layer) carryOut() error {
 // and its path, quoted.
 const keptNames = "names.txt"
 
-// names writes that file, removes the copies that were carried out, and returns
-// how many are kept.
-func (c *commit) names() (int, error) {
+// names removes from the folder what was carried out, writes that file, and
+// returns how many files are kept. Without the list they are still there.
+func (c *commit) names(folder string) int {
 	var lines strings.Builder
 	n := 0
+	keep := func(copied, path string) {
+		fmt.Fprintf(&lines, "%s %s\n", copied, strconv.Quote(path))
+		n++
+	}
 	for _, f := range c.found {
-		switch _, failed := c.result.Failed[f.Path]; {
+		_, failed := c.result.Failed[f.Path]
+		switch aside := c.aside[f.Path]; {
+		case aside != "":
+			keep(aside, f.Path)
 		case f.copy == "":
 		case failed:
-			fmt.Fprintf(&lines, "%s %s\n", f.copy, strconv.Quote(f.Path))
-			n++
+			keep(f.copy, f.Path)
 		default:
 			_ = unix.Unlinkat(c.copies, f.copy, 0) // most were moved
 		}
 	}
-	return n, os.WriteFile(filepath.Join(c.shot(), keptNames), []byte(lines.String()), 0o600)
+	_ = os.WriteFile(filepath.Join(folder, keptNames), []byte(lines.String()), 0o600)
+	return n
 }
 
 // A commit is one that is under way. The folder of the last file stays open.
@@ -102,6 +107,7 @@ type commit struct {
 	copies  int
 	written bool // the copies are on the disk
 	result  CommitError
+	aside   map[string]string // what made way for something new: name among the copies, by path
 
 	dir    int
 	dirOf  string // tree and folder
@@ -151,12 +157,49 @@ func (c *commit) do(f found) error {
 		if err := c.unchanged(dir, name, f); err != nil {
 			return err
 		}
-		return gone(unix.Unlinkat(dir, name, 0))
+		return c.remove(f, dir, name)
 	}
 	if err := c.unchanged(dir, name, f); err != nil {
 		return err
 	}
 	return c.place(f, dir, name, 0)
+}
+
+// remove deletes a file, unless somebody has saved under its name just now: it is
+// looked at once more under a name that nobody knows. What only makes way for
+// something new is kept until that is written.
+func (c *commit) remove(f found, dir int, name string) error {
+	temp := copyPrefix + rand.Text()
+	to := dir
+	if f.now {
+		to = c.copies
+	}
+	err := unix.Renameat2(dir, name, to, temp, unix.RENAME_NOREPLACE)
+	if err == unix.EXDEV {
+		to = dir
+		err = unix.Renameat2(dir, name, to, temp, unix.RENAME_NOREPLACE)
+	}
+	switch {
+	case err == unix.EINVAL: // a file system without it
+		return gone(unix.Unlinkat(dir, name, 0))
+	case err != nil:
+		return gone(err)
+	}
+	var now unix.Stat_t
+	if err := unix.Fstatat(to, temp, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil || !f.same(now) {
+		return errors.Join(errChanged, err, unix.Renameat2(to, temp, dir, name, unix.RENAME_NOREPLACE))
+	}
+	if f.now && to == c.copies {
+		c.aside[f.Path] = temp
+		return nil
+	}
+	return unix.Unlinkat(to, temp, 0)
+}
+
+// same compares a file with what was there. Not the time of the change of its
+// entry: renaming it is such a change.
+func (f found) same(now unix.Stat_t) bool {
+	return now.Ino == f.was.Ino && now.Dev == f.was.Dev && now.Size == f.was.Size && now.Mtim == f.was.Mtim
 }
 
 func gone(err error) error {
@@ -301,14 +344,14 @@ func (c *commit) swap(from int, temp string, dir int, name string, flags uint, f
 	if err := unix.Fstatat(from, temp, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
-	// Not the time of the change of its entry, which the renaming is itself.
-	if now.Ino != f.was.Ino || now.Dev != f.was.Dev || now.Size != f.was.Size || now.Mtim != f.was.Mtim {
+	if !f.same(now) {
 		if err := unix.Renameat2(from, temp, dir, name, unix.RENAME_EXCHANGE); err != nil {
 			return err // both are there, ours under the name, theirs among what is kept
 		}
 		return errChanged
 	}
-	return unix.Unlinkat(from, temp, 0)
+	_ = unix.Unlinkat(from, temp, 0) // what was there; the change is carried out
+	return nil
 }
 
 // placeFar is place for a tree on another disk: a copy with a name of its own,

@@ -140,3 +140,53 @@ func TestNothingIsDeletedAfterAFailure(t *testing.T) {
 		t.Errorf("names %q, want %q", names, want)
 	}
 }
+
+// What makes way for something new comes back, in the end, when that fails: it is
+// kept with its name. A folder that took the place of a tree is not written to.
+func TestWhatMadeWayIsKept(t *testing.T) {
+	dir := t.TempDir()
+	tree, shot := filepath.Join(dir, "tree"), filepath.Join(dir, layerPrefix+"x")
+	write(t, filepath.Join(tree, "data"), "the only copy")
+	fd, err := unix.Open(tree, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &layer{dir: shot, trees: []layerTree{{path: tree, fd: fd}}, shots: 1, begun: unix.NsecToTimespec(1 << 62)}
+	if err := os.MkdirAll(l.shot(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var was unix.Stat_t
+	if err := unix.Lstat(filepath.Join(tree, "data"), &was); err != nil {
+		t.Fatal(err)
+	}
+	l.found = []found{
+		{Change: Change{Path: filepath.Join(tree, "data"), Kind: "deleted"}, rel: "data", was: was, now: true},
+		{Change: Change{Path: filepath.Join(tree, "data/in"), Kind: "created", New: filepath.Join(l.shot(), "0-1")}, rel: "data/in", copy: "0-1", mode: 0o600},
+	}
+	var partly *CommitError
+	if err := l.carryOut(); !errors.As(err, &partly) || partly.Kept == "" {
+		t.Fatalf("%v", err)
+	}
+	kept, _ := filepath.Glob(filepath.Join(partly.Kept, copyPrefix+"*"))
+	if len(kept) != 1 {
+		t.Fatalf("kept %v", kept)
+	}
+	if b, _ := os.ReadFile(kept[0]); string(b) != "the only copy" {
+		t.Errorf("kept %q", b)
+	}
+	p := &layered{trees: []string{tree}}
+	st, err := os.Lstat(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.born = []os.FileInfo{st}
+	if err := p.moved(); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(os.Rename(tree, tree+"2"), os.Mkdir(tree, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.moved(); err == nil {
+		t.Error("another folder passes for the tree")
+	}
+}

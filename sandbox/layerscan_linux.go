@@ -78,6 +78,9 @@ func (s *scan) repositories() {
 				in[dir] = map[string]int{}
 			}
 			in[dir][fold(filepath.Base(f.Path))] = i
+			if fold(filepath.Base(dir)) == "hooks" && in[filepath.Dir(dir)] == nil {
+				in[filepath.Dir(dir)] = map[string]int{}
+			}
 		}
 	}
 	for dir, names := range in {
@@ -92,11 +95,16 @@ func (s *scan) repositories() {
 			}
 			return false
 		}
-		if !has("head") || !has("objects") || !has("refs") {
+		if !has("head") || (!has("objects") || !has("refs")) && !has("commondir") {
 			continue
 		}
-		for _, name := range []string{"head", "config", "hooks", "objects", "refs"} {
+		for _, name := range []string{"head", "config", "hooks", "objects", "refs", "commondir"} {
 			if i, ok := names[name]; ok && s.found[i].Runs == "" {
+				s.found[i].Runs = whyGit
+			}
+		}
+		for i, f := range s.found {
+			if f.Kind != "deleted" && f.Runs == "" && filepath.Dir(f.Path) == filepath.Join(dir, "hooks") {
 				s.found[i].Runs = whyGit
 			}
 		}

@@ -51,13 +51,16 @@ func (s *Python) Try(ctx context.Context, code string, out func(Output)) (Result
 		return Result{}, nil, fmt.Errorf("hold back writes: %w", sandbox.ErrUnsupported)
 	}
 	if err := layer.Begin(); err != nil {
+		if !errors.Is(err, sandbox.ErrHeld) && !errors.Is(err, sandbox.ErrUnsupported) {
+			err = s.off(func() error { return err }) // it may have a layer on, or folders that are gone
+		}
 		return Result{}, nil, fmt.Errorf("hold back writes: %w", err)
 	}
 	s.enter = true
 	res, err := s.run(ctx, code, out, s.p.proc)
 	s.enter = true
 	if err != nil {
-		return res, nil, errors.Join(err, layer.Discard())
+		return res, nil, errors.Join(err, s.off(layer.Discard))
 	}
 	if s.p != nil {
 		s.sweep() // what still runs could go on writing while a person looks
