@@ -23,6 +23,7 @@ mkdir "$dir/home" "$dir/tmp"
 for package in sandbox sandbox/escape; do
 	go test -c -o "$dir/$(basename $package).test" ./$package
 done
+cp -r sandbox/testdata "$dir/"
 chown -R $user:$user "$dir"
 cd "$dir" # no program may need the folder of the code
 for test in sandbox escape; do
