@@ -17,10 +17,10 @@ var updateGolden = flag.Bool("update", false, "write the golden profiles anew")
 func TestSeatbelt(t *testing.T) {
 	base := seatbeltOrder{Program: "/Apps/py/bin/python3", Temp: "/private/var/folders/a/T/run-1"}
 	work := base
-	work.Read, work.Write = []string{"/Apps/py", "/Users/ada/data.csv"}, []string{"/Users/ada/work"}
+	work.Read, work.Write = []string{"/Apps/py", "/Users/ada/data.csv"}, []string{"/Users/ada/chat"}
 	project := work
-	project.Read = append(project.Read, "/Users/ada/work/originals")
-	project.Protected = []string{"/Users/ada/work/.git/hooks"}
+	project.Read = append(project.Read, "/Users/ada/chat/originals")
+	project.Protected = []string{"/Users/ada/chat/.git/hooks"}
 	hostile := base
 	hostile.Write = []string{`/Users/ada/x")) (allow default) ("=`}
 	graphics := work
