@@ -1,33 +1,29 @@
 // Boundary and effects in the real program: host, sandbox and files are real, the
 // model is a script (script.json). build/test-browser.sh starts it.
-import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { ask, expect, finished, REAL, test } from './fixture';
-import type { Page } from '@playwright/test';
+import { ask, auto, expect, finished, REAL, setProject, test } from './fixture';
 
 test.skip(!REAL || !process.env.ATOLL_SCRIPT, 'run build/test-browser.sh');
 
 /** A folder of the person's; not among the temporary files, which the sandbox replaces. */
+const folders: string[] = [];
 function projectFolder(): string {
   const dir = realpathSync(mkdtempSync(join(homedir(), '.atoll-e2e-')));
+  folders.push(dir);
   writeFileSync(join(dir, 'notes.txt'), 'first\nsecond\n');
   return dir;
 }
 
-async function auto(page: Page): Promise<void> {
-  await page.getByTestId('approve-mode').click();
-  await page.getByTestId('mode-auto').click();
-}
-
-async function setProject(page: Page, folder: string): Promise<void> {
-  await page.getByTestId('sandbox').click();
-  await page.getByTestId('preset-offline-project').click();
-  await page.getByTestId('project').fill(folder);
-  await page.keyboard.press('Enter');
-  await expect(page.getByTestId('sandbox')).toContainText('Project');
-  await page.keyboard.press('Escape');
-}
+test.afterAll(() => folders.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
 
 test('what code would do to files of the person waits for a yes', async ({ page }) => {
   const dir = projectFolder();

@@ -1,22 +1,7 @@
 // The boundary of a chat: effects before a yes, receipts, presets, grants, the test.
-import { ask, expect, finished, REAL, test } from './fixture';
-import type { Page } from '@playwright/test';
+import { ask, auto, expect, finished, REAL, setProject, test } from './fixture';
 
 test.skip(Boolean(REAL), 'scripted by the mock host');
-
-async function auto(page: Page): Promise<void> {
-  await page.getByTestId('approve-mode').click();
-  await page.getByTestId('mode-auto').click();
-}
-
-async function setProject(page: Page, folder: string): Promise<void> {
-  await page.getByTestId('sandbox').click();
-  await page.getByTestId('preset-offline-project').click();
-  await page.getByTestId('project').fill(folder);
-  await page.keyboard.press('Enter');
-  await expect(page.getByTestId('sandbox')).toContainText('Project reports');
-  await page.keyboard.press('Escape');
-}
 
 test('effects are previewed and then applied', async ({ page, mock }) => {
   await page.goto(mock.url);

@@ -52,3 +52,19 @@ export async function ask(page: Page, text: string): Promise<void> {
 }
 
 export const finished = (page: Page) => expect(page.getByTestId('send')).toBeVisible();
+
+/** Lets code run without asking, as long as its effects stay inside. */
+export async function auto(page: Page): Promise<void> {
+  await page.getByTestId('approve-mode').click();
+  await page.getByTestId('mode-auto').click();
+}
+
+/** Lets code work in a folder of the person's. */
+export async function setProject(page: Page, folder: string): Promise<void> {
+  await page.getByTestId('sandbox').click();
+  await page.getByTestId('preset-offline-project').click();
+  await page.getByTestId('project').fill(folder);
+  await page.keyboard.press('Enter');
+  await expect(page.getByTestId('sandbox')).toContainText(`Project ${folder.split('/').pop()}`);
+  await page.keyboard.press('Escape');
+}
