@@ -319,27 +319,25 @@ func (c *commit) swap(from int, temp string, dir int, name string, flags uint, f
 		return unix.Renameat2(from, temp, dir, name, flags)
 	}
 	err := unix.Renameat2(from, temp, dir, name, unix.RENAME_NOREPLACE)
-	if err != unix.EEXIST {
-		if err == unix.EINVAL { // a file system without it
-			if err = c.unchanged(dir, name, f); err == nil {
-				err = unix.Renameat(from, temp, dir, name)
-			}
+	if err == unix.EEXIST {
+		if f.was.Mode == 0 {
+			return errChanged
 		}
-		return err
+		if err = unix.Renameat2(from, temp, dir, name, unix.RENAME_EXCHANGE); err == nil {
+			return c.keepSwapped(from, temp, dir, name, f)
+		}
 	}
-	if f.was.Mode == 0 {
-		return errChanged
-	}
-	err = unix.Renameat2(from, temp, dir, name, unix.RENAME_EXCHANGE)
-	switch {
-	case err == unix.EINVAL: // likewise
+	if err == unix.EINVAL { // a file system without these
 		if err = c.unchanged(dir, name, f); err == nil {
 			err = unix.Renameat(from, temp, dir, name)
 		}
-		return err
-	case err != nil:
-		return err
 	}
+	return err
+}
+
+// keepSwapped ends an exchange: what was there goes, or comes back when it is not
+// what was looked at.
+func (c *commit) keepSwapped(from int, temp string, dir int, name string, f found) error {
 	var now unix.Stat_t
 	if err := unix.Fstatat(from, temp, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
